@@ -1,0 +1,53 @@
+# Warnings for our own targets only; third-party headers are SYSTEM.
+add_library(waggle_warnings INTERFACE)
+target_compile_options(waggle_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
+  $<$<BOOL:${WAGGLE_WERROR}>:-Werror>)
+
+find_program(WAGGLE_MOLD mold)
+if(WAGGLE_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+find_program(WAGGLE_CCACHE ccache)
+if(WAGGLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${WAGGLE_CCACHE})
+endif()
+
+# waggle_module(dht DEPS base crypto wire net SOURCES … PRIVATE_LIBS …): one static library a folder of core/.
+# DEPS is the whole truth about who may include whom; tests/tools/check_layers.py reads it.
+function(waggle_module name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PUBLIC_LIBS;PRIVATE_LIBS" ${ARGN})
+  if(NOT arg_SOURCES)
+    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp "")
+    set(arg_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
+  endif()
+  add_library(waggle_${name} STATIC ${arg_SOURCES})
+  add_library(waggle::${name} ALIAS waggle_${name})
+  target_include_directories(waggle_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  set(deps ${arg_DEPS})
+  list(TRANSFORM deps PREPEND waggle::)
+  target_link_libraries(waggle_${name}
+    PUBLIC ${deps} ${arg_PUBLIC_LIBS}
+    PRIVATE ${arg_PRIVATE_LIBS} $<BUILD_INTERFACE:waggle_warnings>)
+  set_property(GLOBAL APPEND PROPERTY waggle_layers "${name}:${arg_DEPS}")
+  set_property(GLOBAL APPEND PROPERTY waggle_modules waggle_${name})
+endfunction()
+
+# waggle_proto(target proto/a.proto …): messages of our own writing, LITE_RUNTIME, generated into the build
+# folder and included as "core/<module>/proto/a.pb.h", in .cpp files only.
+function(waggle_proto target)
+  foreach(proto IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH proto BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE source)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE relative)
+    string(REGEX REPLACE "\\.proto$" "" stem ${relative})
+    set(out ${PROJECT_BINARY_DIR}/generated/${stem}.pb)
+    add_custom_command(OUTPUT ${out}.cc ${out}.h
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/generated
+      COMMAND protobuf::protoc --proto_path=${PROJECT_SOURCE_DIR} --cpp_out=${PROJECT_BINARY_DIR}/generated ${relative}
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DEPENDS ${source} VERBATIM)
+    set_source_files_properties(${out}.cc PROPERTIES COMPILE_OPTIONS "-w")
+    target_sources(${target} PRIVATE ${out}.cc ${out}.h)
+  endforeach()
+  target_include_directories(${target} SYSTEM PRIVATE ${PROJECT_BINARY_DIR}/generated)
+  target_link_libraries(${target} PRIVATE third_party::protobuf)
+endfunction()
