@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <compare>
+#include <optional>
+#include <string_view>
+
+#include "core/base/bytes.hpp"
+
+namespace waggle::dht {
+
+/// A point of hivemind's 160-bit key space. Distance is XOR, compared big-endian.
+struct Id {
+  static constexpr std::size_t kBytes = 20;
+  std::array<std::byte, kBytes> bytes{};
+
+  /// SHA-1 of the msgpack encoding of the text: how hivemind places a string key.
+  [[nodiscard]] static Id of_text(std::string_view key);
+  /// SHA-1 of raw bytes (a key that is already encoded).
+  [[nodiscard]] static Id of_bytes(ByteView encoded);
+  /// Nothing unless exactly 20 bytes.
+  [[nodiscard]] static std::optional<Id> from_bytes(ByteView raw) noexcept;
+
+  friend auto operator<=>(Id const&, Id const&) = default;
+};
+
+[[nodiscard]] inline Id distance(Id const& a, Id const& b) noexcept {
+  Id d;
+  for (std::size_t i = 0; i < Id::kBytes; ++i) d.bytes[i] = a.bytes[i] ^ b.bytes[i];
+  return d;
+}
+
+}  // namespace waggle::dht
