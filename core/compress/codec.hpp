@@ -29,17 +29,22 @@ enum class CompressionType : std::uint8_t {
 [[nodiscard]] std::size_t encoded_size(CompressionType type, std::size_t n) noexcept;
 
 /// Encodes `in` into `out` (resized to encoded_size). Shapes: in [n].
-/// Errors: invalid (a NaN or an infinity, found while encoding; `out` is then unusable), refused (codec not built).
-/// Cost: uniform_8bit two passes over `in`, float16 and none one. Thread: any; pure.
+/// Errors: invalid (a NaN or an infinity, found while encoding; `out` is then unusable), refused
+/// (codec not built). Cost: uniform_8bit two passes over `in`, float16 and none one. Thread: any;
+/// pure.
 [[nodiscard]] Status encode(CompressionType type, std::span<float const> in, Bytes& out);
 
 /// out[i] = decoded value. Shapes: out [n], buffer exactly encoded_size(type, n).
-/// Errors: malformed (length, codebook size), invalid (a value that is not finite). Thread: any; pure.
+/// Errors: malformed (length, codebook size), invalid (a value that is not finite). Thread: any;
+/// pure.
 [[nodiscard]] Status decode(CompressionType type, ByteView buffer, std::span<float> out);
 
-/// accumulator[i] += weight * decoded value, fused: what the reducer does. On an error the accumulator is
-/// untouched: values are checked before the first is added. Errors as decode.
-[[nodiscard]] Status decode_accumulate(CompressionType type, ByteView buffer, float weight, std::span<float> accumulator);
+/// accumulator[i] += weight * decoded value, fused: what the reducer does. On an error the
+/// accumulator is untouched: values are checked before the first is added. Errors as decode.
+[[nodiscard]] Status decode_accumulate(CompressionType type,
+                                       ByteView buffer,
+                                       float weight,
+                                       std::span<float> accumulator);
 
 /// Whether every value is finite. One pass, vectorised.
 [[nodiscard]] bool all_finite(std::span<float const> values) noexcept;
@@ -47,16 +52,20 @@ enum class CompressionType : std::uint8_t {
 /// Which codec a tensor travels with, by its size: `task.toml`'s `compression`.
 class Policy {
  public:
-  /// none, float16, uniform8bit, size_adaptive (float16 below 4096 values, uniform_8bit from there).
-  /// Errors: invalid (an unknown name; lists the known ones).
+  /// none, float16, uniform8bit, size_adaptive (float16 below 4096 values, uniform_8bit from
+  /// there). Errors: invalid (an unknown name; lists the known ones).
   [[nodiscard]] static Result<Policy> parse(std::string_view name);
+
   explicit Policy(CompressionType always) noexcept : below_(always), from_(always) {}
+
   /// hivemind's SizeAdaptiveCompression(threshold, below, from).
   Policy(std::size_t threshold, CompressionType below, CompressionType from) noexcept
       : threshold_(threshold), below_(below), from_(from) {}
 
   /// `numel` of the whole tensor, not of a part.
-  [[nodiscard]] CompressionType for_tensor(std::size_t numel) const noexcept { return numel < threshold_ ? below_ : from_; }
+  [[nodiscard]] CompressionType for_tensor(std::size_t numel) const noexcept {
+    return numel < threshold_ ? below_ : from_;
+  }
 
  private:
   std::size_t threshold_ = 0;
