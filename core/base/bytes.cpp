@@ -33,13 +33,15 @@ std::string to_hex(ByteView bytes) {
 }
 
 Result<Bytes> from_hex(std::string_view hex) {
-  if (hex.size() % 2 != 0) return Error{Errc::malformed, cat("hex text of odd length ", hex.size())};
+  if (hex.size() % 2 != 0)
+    return Error{Errc::malformed, cat("hex text of odd length ", hex.size())};
   Bytes out;
   out.reserve(hex.size() / 2);
   for (std::size_t i = 0; i < hex.size(); i += 2) {
     int const high = hex_digit(hex[i]);
     int const low = hex_digit(hex[i + 1]);
-    if (high < 0 || low < 0) return Error{Errc::malformed, cat("not a hex digit near position ", i)};
+    if (high < 0 || low < 0)
+      return Error{Errc::malformed, cat("not a hex digit near position ", i)};
     out.push_back(static_cast<std::byte>(high * 16 + low));
   }
   return out;

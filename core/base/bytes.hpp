@@ -38,11 +38,21 @@ using MutableBytes = std::span<std::byte>;
   return reinterpret_cast<std::uint8_t*>(bytes.data());
 }
 
-[[nodiscard]] inline Bytes to_bytes(ByteView view) { return {view.begin(), view.end()}; }
-[[nodiscard]] inline Bytes to_bytes(std::string_view text) { return to_bytes(as_bytes(text)); }
-[[nodiscard]] inline std::string to_string(ByteView bytes) { return std::string(as_text(bytes)); }
+[[nodiscard]] inline Bytes to_bytes(ByteView view) {
+  return {view.begin(), view.end()};
+}
 
-inline void append(Bytes& out, ByteView more) { out.insert(out.end(), more.begin(), more.end()); }
+[[nodiscard]] inline Bytes to_bytes(std::string_view text) {
+  return to_bytes(as_bytes(text));
+}
+
+[[nodiscard]] inline std::string to_string(ByteView bytes) {
+  return std::string(as_text(bytes));
+}
+
+inline void append(Bytes& out, ByteView more) {
+  out.insert(out.end(), more.begin(), more.end());
+}
 
 [[nodiscard]] inline bool equal(ByteView a, ByteView b) noexcept {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
@@ -67,21 +77,25 @@ template <std::unsigned_integral T>
 [[nodiscard]] T load_be(ByteView in) noexcept {
   T value = 0;
   for (std::size_t i = 0; i < sizeof(T); ++i)
-    value = static_cast<T>((sizeof(T) == 1 ? T{0} : static_cast<T>(value << 8)) | std::to_integer<T>(in[i]));
+    value = static_cast<T>((sizeof(T) == 1 ? T{0} : static_cast<T>(value << 8)) |
+                           std::to_integer<T>(in[i]));
   return value;
 }
 
-/// Little-endian of any trivially copyable scalar; the machine must be little-endian (checked at compile time).
+/// Little-endian of any trivially copyable scalar; the machine must be little-endian (checked at
+/// compile time).
 static_assert(std::endian::native == std::endian::little, "codec payloads are read in place");
 
 template <class T>
-  requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
+
 void store_le(MutableBytes out, T value) noexcept {
   std::memcpy(out.data(), &value, sizeof value);
 }
 
 template <class T>
-  requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
+
 [[nodiscard]] T load_le(ByteView in) noexcept {
   T value;
   std::memcpy(&value, in.data(), sizeof value);

@@ -15,7 +15,8 @@ template <class T>
 class Channel {
  public:
   /// `capacity` ≥ 1: larger hides a slow reader, smaller costs a switch an item.
-  Channel(Runtime& runtime, std::size_t capacity) : readable_(runtime), writable_(runtime), capacity_(capacity) {}
+  Channel(Runtime& runtime, std::size_t capacity)
+      : readable_(runtime), writable_(runtime), capacity_(capacity) {}
 
   /// Errors: closed (nobody will read), timeout, cancelled. On an error the value is lost.
   [[nodiscard]] Co<Status> send(T value, TimePoint deadline = kNoDeadline) {
@@ -55,7 +56,9 @@ class Channel {
   }
 
   [[nodiscard]] bool closed() const noexcept { return closed_; }
+
   [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
+
   [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
 
  private:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "core/base/compute.hpp"
 
-#include <pthread.h>
-
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include <pthread.h>
 
 #include "core/base/assert.hpp"
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <asio/async_result.hpp>
-#include <asio/post.hpp>
-#include <asio/use_awaitable.hpp>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
+
+#include <asio/async_result.hpp>
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
 
 #include "core/base/runtime.hpp"
 
@@ -25,7 +26,8 @@ class Executor {
   virtual void post(std::function<void()> work) = 0;
 };
 
-/// `count` threads (≥ 1), each named `name`, joined by the destructor after what was posted is done.
+/// `count` threads (≥ 1), each named `name`, joined by the destructor after what was posted is
+/// done.
 class ThreadPool final : public Executor {
  public:
   ThreadPool(std::string name, std::size_t count);
@@ -57,11 +59,13 @@ struct Outcome<void> {
 
 }  // namespace detail
 
-/// Runs `f` on `executor` and resumes on the network thread with its value (std::monostate for void).
-/// Not cancellable: what `f` refers to stays alive because the caller stays suspended. `f` must not throw.
-/// g++ 12: name the lambda first and move it in (see .github/CONTRIBUTING.md).
+/// Runs `f` on `executor` and resumes on the network thread with its value (std::monostate for
+/// void). Not cancellable: what `f` refers to stays alive because the caller stays suspended. `f`
+/// must not throw. g++ 12: name the lambda first and move it in (see .github/CONTRIBUTING.md).
 template <class F>
-[[nodiscard]] Co<typename detail::Outcome<std::invoke_result_t<F&>>::type> on(Executor& executor, Runtime& runtime, F f) {
+[[nodiscard]] Co<typename detail::Outcome<std::invoke_result_t<F&>>::type> on(Executor& executor,
+                                                                              Runtime& runtime,
+                                                                              F f) {
   using R = typename detail::Outcome<std::invoke_result_t<F&>>::type;
   auto initiate = [&](auto handler) {
     auto shared_handler = std::make_shared<decltype(handler)>(std::move(handler));
@@ -80,7 +84,8 @@ template <class F>
       });
     });
   };
-  co_return co_await asio::async_initiate<asio::use_awaitable_t<> const, void(R)>(initiate, asio::use_awaitable);
+  co_return co_await asio::async_initiate<asio::use_awaitable_t<> const, void(R)>(
+      initiate, asio::use_awaitable);
 }
 
 }  // namespace waggle

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <unistd.h>
-
 #include <utility>
+
+#include <unistd.h>
 
 namespace waggle {
 
@@ -11,8 +11,11 @@ namespace waggle {
 class Fd {
  public:
   Fd() = default;
+
   explicit Fd(int fd) noexcept : fd_(fd) {}
+
   Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
   Fd& operator=(Fd&& other) noexcept {
     if (this != &other) {
       reset();
@@ -20,10 +23,13 @@ class Fd {
     }
     return *this;
   }
+
   ~Fd() { reset(); }
 
   explicit operator bool() const noexcept { return fd_ >= 0; }
+
   [[nodiscard]] int get() const noexcept { return fd_; }
+
   /// Gives the descriptor away.
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 

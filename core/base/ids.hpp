@@ -13,15 +13,17 @@
 
 namespace waggle {
 
-/// A libp2p peer id: the raw multihash bytes of a public key, held inline. An empty one means "nobody".
-/// Its text forms live in core/crypto/peer_id.hpp. Ordered by raw bytes.
+/// A libp2p peer id: the raw multihash bytes of a public key, held inline. An empty one means
+/// "nobody". Its text forms live in core/crypto/peer_id.hpp. Ordered by raw bytes.
 class PeerId {
  public:
-  static constexpr std::size_t kMaxSize = 42;  ///< identity multihash of a 40-byte key; Ed25519 takes 38
+  static constexpr std::size_t kMaxSize =
+      42;  ///< identity multihash of a 40-byte key; Ed25519 takes 38
 
   PeerId() = default;
 
-  /// Nothing if `multihash` is longer than kMaxSize or empty. Does not check the hash function code.
+  /// Nothing if `multihash` is longer than kMaxSize or empty. Does not check the hash function
+  /// code.
   [[nodiscard]] static std::optional<PeerId> from_bytes(ByteView multihash) noexcept {
     if (multihash.empty() || multihash.size() > kMaxSize) return std::nullopt;
     PeerId id;
@@ -31,9 +33,12 @@ class PeerId {
   }
 
   [[nodiscard]] ByteView bytes() const noexcept { return ByteView(bytes_).first(size_); }
+
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-  friend bool operator==(PeerId const& a, PeerId const& b) noexcept { return equal(a.bytes(), b.bytes()); }
+  friend bool operator==(PeerId const& a, PeerId const& b) noexcept {
+    return equal(a.bytes(), b.bytes());
+  }
 
   friend std::strong_ordering operator<=>(PeerId const& a, PeerId const& b) noexcept {
     if (a == b) return std::strong_ordering::equal;

@@ -18,7 +18,8 @@ void start(Level level, std::string const& file);
 /// Thread: any. `module` is the folder's name: "net", "dht".
 void write(Level level, std::string_view module, std::string_view text);
 
-/// log::info("net", "dialled ", address, " in ", ms, " ms"): the parts are joined only if the level is on.
+/// log::info("net", "dialled ", address, " in ", ms, " ms"): the parts are joined only if the level
+/// is on.
 template <class... Parts>
 void debug(std::string_view module, Parts const&... parts) {
   if (enabled(Level::debug)) write(Level::debug, module, cat(parts...));

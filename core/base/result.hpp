@@ -38,23 +38,35 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
+
   explicit operator bool() const noexcept { return has_value(); }
 
   T& operator*() & noexcept { return *std::get_if<0>(&state_); }
+
   T const& operator*() const& noexcept { return *std::get_if<0>(&state_); }
+
   T&& operator*() && noexcept { return std::move(*std::get_if<0>(&state_)); }
+
   T* operator->() noexcept { return std::get_if<0>(&state_); }
+
   T const* operator->() const noexcept { return std::get_if<0>(&state_); }
 
   Error& error() & noexcept { return *std::get_if<1>(&state_); }
+
   Error const& error() const& noexcept { return *std::get_if<1>(&state_); }
+
   Error&& error() && noexcept { return std::move(*std::get_if<1>(&state_)); }
 
-  [[nodiscard]] T value_or(T fallback) && { return has_value() ? std::move(**this) : std::move(fallback); }
+  [[nodiscard]] T value_or(T fallback) && {
+    return has_value() ? std::move(**this) : std::move(fallback);
+  }
 
  private:
   std::variant<T, Error> state_;
@@ -62,7 +74,9 @@ class [[nodiscard]] Result {
 
 using Status = Result<std::monostate>;
 
-[[nodiscard]] inline Status ok() { return std::monostate{}; }
+[[nodiscard]] inline Status ok() {
+  return std::monostate{};
+}
 
 }  // namespace waggle
 
@@ -82,7 +96,8 @@ using Status = Result<std::monostate>;
   if (auto tmp = (expr); !tmp) ret std::move(tmp).error()
 /// WAGGLE_TRY_STATUS(write(bytes)); returns the error of a Status, keeps nothing.
 #define WAGGLE_TRY_STATUS(expr) WAGGLE_CHECK_IMPL(WAGGLE_CAT(try_, __LINE__), return, expr)
-/// The same in a coroutine; `expr` must not hold co_await inside a condition on g++ 12, so it is bound first.
-#define WAGGLE_CO_TRY_STATUS(expr)                        \
-  auto WAGGLE_CAT(try_, __LINE__) = (expr);               \
+/// The same in a coroutine; `expr` must not hold co_await inside a condition on g++ 12, so it is
+/// bound first.
+#define WAGGLE_CO_TRY_STATUS(expr)          \
+  auto WAGGLE_CAT(try_, __LINE__) = (expr); \
   if (!WAGGLE_CAT(try_, __LINE__)) co_return std::move(WAGGLE_CAT(try_, __LINE__)).error()

@@ -11,8 +11,10 @@ namespace waggle {
 Co<Status> Runtime::sleep_until(TimePoint deadline) {
   bool const leaving = co_await detail::cancel_requested();
   if (leaving) co_return Error{Errc::cancelled, "sleep"};
-  std::function<void(std::shared_ptr<detail::Waiter>)> nobody = [](std::shared_ptr<detail::Waiter>) {};
-  auto const reason = co_await detail::suspend(*this, deadline, detail::Cancellable::yes, std::move(nobody));
+  std::function<void(std::shared_ptr<detail::Waiter>)> nobody =
+      [](std::shared_ptr<detail::Waiter>) {};
+  auto const reason =
+      co_await detail::suspend(*this, deadline, detail::Cancellable::yes, std::move(nobody));
   if (reason == Errc::cancelled) co_return Error{Errc::cancelled, "sleep"};
   co_return ok();
 }
@@ -23,7 +25,9 @@ std::uint64_t Runtime::random_u64() noexcept {
   return value;
 }
 
-double Runtime::random_unit() noexcept { return static_cast<double>(random_u64() >> 11) * 0x1.0p-53; }
+double Runtime::random_unit() noexcept {
+  return static_cast<double>(random_u64() >> 11) * 0x1.0p-53;
+}
 
 std::uint64_t Runtime::random_below(std::uint64_t bound) noexcept {
   WAGGLE_ASSERT(bound > 0);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <asio/any_io_executor.hpp>
-#include <asio/awaitable.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/awaitable.hpp>
 
 #include "core/base/result.hpp"
 
@@ -51,13 +52,15 @@ class Runtime {
   virtual void fill_random(std::span<std::byte> out) noexcept = 0;
   [[nodiscard]] virtual asio::any_io_executor executor() const noexcept = 0;
 
-  /// Calls `f` on the network thread once `deadline` has come (never for kNoDeadline), unless cancelled before.
+  /// Calls `f` on the network thread once `deadline` has come (never for kNoDeadline), unless
+  /// cancelled before.
   [[nodiscard]] virtual TimerId call_at(TimePoint deadline, std::function<void()> f) = 0;
   /// Forgets a timer. Harmless after it has fired.
   virtual void cancel(TimerId timer) noexcept = 0;
 
   /// Resumes at `deadline`. Errors: cancelled.
   [[nodiscard]] Co<Status> sleep_until(TimePoint deadline);
+
   [[nodiscard]] Co<Status> sleep_for(Duration d) { return sleep_until(now() + d); }
 
   [[nodiscard]] std::uint64_t random_u64() noexcept;

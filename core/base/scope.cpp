@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "core/base/scope.hpp"
 
+#include <exception>
+
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/post.hpp>
 #include <asio/this_coro.hpp>
-#include <exception>
 
 #include "core/base/assert.hpp"
 
@@ -14,6 +15,7 @@ namespace waggle {
 
 struct Scope::Child {
   explicit Child(std::string_view n) : name(n) {}
+
   std::string name;
   asio::cancellation_signal cancel;
 };
@@ -28,10 +30,13 @@ Co<void> run(Co<void> work) {
 
 }  // namespace
 
-Scope::Scope(Runtime& runtime) : runtime_(runtime), drained_(runtime) {}
+Scope::Scope(Runtime& runtime) : runtime_(runtime), drained_(runtime) {
+}
 
 Scope::~Scope() {
-  WAGGLE_ASSERT(children_.empty(), children_.size(), " coroutines outlive their Scope, the first is ",
+  WAGGLE_ASSERT(children_.empty(),
+                children_.size(),
+                " coroutines outlive their Scope, the first is ",
                 children_.empty() ? "" : children_.front()->name);
 }
 
@@ -51,11 +56,13 @@ void Scope::spawn(std::string_view name, Co<void> work) {
     children_.erase(child);
     if (children_.empty()) drained_.notify_all();
   };
-  asio::co_spawn(runtime_.executor(), run(std::move(work)),
+  asio::co_spawn(runtime_.executor(),
+                 run(std::move(work)),
                  asio::bind_cancellation_slot((*child)->cancel.slot(), std::move(finished)));
   if (cancelled_) {
     // The coroutine has not begun; it must find the request when it does.
-    asio::post(runtime_.executor(), [signal = &(*child)->cancel] { signal->emit(asio::cancellation_type::terminal); });
+    asio::post(runtime_.executor(),
+               [signal = &(*child)->cancel] { signal->emit(asio::cancellation_type::terminal); });
   }
 }
 

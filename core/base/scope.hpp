@@ -11,8 +11,8 @@
 
 namespace waggle {
 
-/// Owns coroutines. Nothing is spawned outside a Scope, and a Scope is closed before it, or anything
-/// its coroutines refer to, is destroyed: destruction order is the shutdown design.
+/// Owns coroutines. Nothing is spawned outside a Scope, and a Scope is closed before it, or
+/// anything its coroutines refer to, is destroyed: destruction order is the shutdown design.
 ///
 ///     Scope scope(runtime);
 ///     scope.spawn("accept", accept_loop());
@@ -34,12 +34,14 @@ class Scope {
 
   /// Asks every coroutine to leave. Idempotent; does not wait.
   void cancel() noexcept;
-  /// cancel(), then waits until all have left. Also works from a cancelled coroutine, never from one of its own.
+  /// cancel(), then waits until all have left. Also works from a cancelled coroutine, never from
+  /// one of its own.
   [[nodiscard]] Co<void> close();
   /// Waits until all have left by themselves. Errors: timeout, cancelled.
   [[nodiscard]] Co<Status> join(TimePoint deadline = kNoDeadline);
 
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
+
   [[nodiscard]] std::size_t size() const noexcept { return children_.size(); }
 
  private:

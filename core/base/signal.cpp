@@ -9,7 +9,8 @@
 namespace waggle {
 
 Signal::~Signal() {
-  bool const awaited = std::any_of(waiters_.begin(), waiters_.end(), [](auto const& w) { return !w->done(); });
+  bool const awaited =
+      std::any_of(waiters_.begin(), waiters_.end(), [](auto const& w) { return !w->done(); });
   WAGGLE_ASSERT(!awaited, "a Signal was destroyed under its waiters; close their Scope first");
 }
 
@@ -17,18 +18,18 @@ Co<Status> Signal::wait(TimePoint deadline) {
   bool const leaving = co_await detail::cancel_requested();
   if (leaving) co_return Error{Errc::cancelled, "wait"};
   std::erase_if(waiters_, [](auto const& w) { return w->done(); });
-  std::function<void(std::shared_ptr<detail::Waiter>)> enlist = [this](std::shared_ptr<detail::Waiter> w) {
-    waiters_.push_back(std::move(w));
-  };
-  auto const reason = co_await detail::suspend(runtime_, deadline, detail::Cancellable::yes, std::move(enlist));
-  if (reason) co_return Error{*reason, *reason == Errc::timeout ? "deadline passed while waiting" : "wait"};
+  std::function<void(std::shared_ptr<detail::Waiter>)> enlist =
+      [this](std::shared_ptr<detail::Waiter> w) { waiters_.push_back(std::move(w)); };
+  auto const reason =
+      co_await detail::suspend(runtime_, deadline, detail::Cancellable::yes, std::move(enlist));
+  if (reason)
+    co_return Error{*reason, *reason == Errc::timeout ? "deadline passed while waiting" : "wait"};
   co_return ok();
 }
 
 Co<void> Signal::wait_uncancelled() {
-  std::function<void(std::shared_ptr<detail::Waiter>)> enlist = [this](std::shared_ptr<detail::Waiter> w) {
-    waiters_.push_back(std::move(w));
-  };
+  std::function<void(std::shared_ptr<detail::Waiter>)> enlist =
+      [this](std::shared_ptr<detail::Waiter> w) { waiters_.push_back(std::move(w)); };
   (void)co_await detail::suspend(runtime_, kNoDeadline, detail::Cancellable::no, std::move(enlist));
 }
 
@@ -38,7 +39,8 @@ void Signal::notify_all() noexcept {
 }
 
 void Signal::notify_one() noexcept {
-  auto const first = std::find_if(waiters_.begin(), waiters_.end(), [](auto const& w) { return !w->done(); });
+  auto const first =
+      std::find_if(waiters_.begin(), waiters_.end(), [](auto const& w) { return !w->done(); });
   if (first == waiters_.end()) {
     waiters_.clear();
     return;

@@ -22,6 +22,7 @@ class Waiter;
 class Signal {
  public:
   explicit Signal(Runtime& runtime) : runtime_(runtime) {}
+
   ~Signal();
   Signal(Signal const&) = delete;
   Signal& operator=(Signal const&) = delete;

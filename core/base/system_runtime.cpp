@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "core/base/system_runtime.hpp"
 
-#include <sys/random.h>
+#include <unordered_map>
 
 #include <asio/error_code.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
-#include <unordered_map>
+#include <sys/random.h>
 
 #include "core/base/assert.hpp"
 
@@ -19,7 +19,8 @@ struct SystemRuntime::State {
   std::unordered_map<TimerId, asio::steady_timer> timers;
 };
 
-SystemRuntime::SystemRuntime() : state_(std::make_unique<State>()) {}
+SystemRuntime::SystemRuntime() : state_(std::make_unique<State>()) {
+}
 
 SystemRuntime::~SystemRuntime() = default;
 
@@ -39,20 +40,25 @@ void SystemRuntime::fill_random(std::span<std::byte> out) noexcept {
   }
 }
 
-asio::any_io_executor SystemRuntime::executor() const noexcept { return state_->io.get_executor(); }
+asio::any_io_executor SystemRuntime::executor() const noexcept {
+  return state_->io.get_executor();
+}
 
 Runtime::TimerId SystemRuntime::call_at(TimePoint deadline, std::function<void()> f) {
   TimerId const id = state_->next_timer++;
   if (deadline == kNoDeadline) return id;
   auto const timer = state_->timers.try_emplace(id, state_->io).first;
-  timer->second.expires_at(std::chrono::time_point_cast<std::chrono::steady_clock::duration>(deadline));
+  timer->second.expires_at(
+      std::chrono::time_point_cast<std::chrono::steady_clock::duration>(deadline));
   timer->second.async_wait([state = state_.get(), id, f = std::move(f)](asio::error_code) {
     if (state->timers.erase(id) == 1) f();
   });
   return id;
 }
 
-void SystemRuntime::cancel(TimerId timer) noexcept { state_->timers.erase(timer); }
+void SystemRuntime::cancel(TimerId timer) noexcept {
+  state_->timers.erase(timer);
+}
 
 void SystemRuntime::run() {
   auto const guard = asio::make_work_guard(state_->io);
@@ -64,6 +70,8 @@ void SystemRuntime::run_to_completion() {
   state_->io.run();
 }
 
-void SystemRuntime::stop() noexcept { state_->io.stop(); }
+void SystemRuntime::stop() noexcept {
+  state_->io.stop();
+}
 
 }  // namespace waggle

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "tests/support/vectors.hpp"
 
-#include <doctest/doctest.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+
+#include <doctest/doctest.h>
 
 namespace waggle::test {
 
@@ -15,9 +15,11 @@ nlohmann::json const& vectors(std::string const& name) {
   auto const found = loaded.find(name);
   if (found != loaded.end()) return found->second;
   char const* const root = std::getenv("WAGGLE_SOURCE_DIR");
-  std::string const path = std::string(root != nullptr ? root : ".") + "/tests/vectors/" + name + ".json";
+  std::string const path =
+      std::string(root != nullptr ? root : ".") + "/tests/vectors/" + name + ".json";
   std::ifstream file(path);
-  REQUIRE_MESSAGE(file, "cannot open ", path, " (run from the source tree or set WAGGLE_SOURCE_DIR)");
+  REQUIRE_MESSAGE(
+      file, "cannot open ", path, " (run from the source tree or set WAGGLE_SOURCE_DIR)");
   return loaded.emplace(name, nlohmann::json::parse(file)).first->second;
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "core/base/detail/waiter.hpp"
 
+#include <utility>
+
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/async_result.hpp>
 #include <asio/cancellation_state.hpp>
 #include <asio/post.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
-#include <utility>
 
 #include "core/base/assert.hpp"
 
@@ -17,14 +18,18 @@ namespace {
 template <class Handler>
 class HandlerWaiter final : public Waiter {
  public:
-  HandlerWaiter(Runtime& runtime, Handler handler) : runtime_(runtime), handler_(std::move(handler)) {}
+  HandlerWaiter(Runtime& runtime, Handler handler)
+      : runtime_(runtime), handler_(std::move(handler)) {}
 
   void arm(TimePoint deadline, Cancellable cancellable) {
     if (deadline != kNoDeadline)
-      timer_ = runtime_.call_at(deadline, [self = shared_from_this()] { self->complete(Errc::timeout); });
+      timer_ = runtime_.call_at(deadline,
+                                [self = shared_from_this()] { self->complete(Errc::timeout); });
     auto slot = asio::get_associated_cancellation_slot(*handler_);
     if (cancellable == Cancellable::yes && slot.is_connected())
-      slot.assign([self = shared_from_this()](asio::cancellation_type) { self->complete(Errc::cancelled); });
+      slot.assign([self = shared_from_this()](asio::cancellation_type) {
+        self->complete(Errc::cancelled);
+      });
   }
 
   void complete(std::optional<Errc> reason) noexcept override {
@@ -72,8 +77,10 @@ Co<bool> cancel_requested() {
   static thread_local int found = 0;
   auto const state = co_await asio::this_coro::cancellation_state;
   bool const requested = state.cancelled() != asio::cancellation_type::none;
-  if (!requested) found = 0;
-  else ++found;
+  if (!requested)
+    found = 0;
+  else
+    ++found;
   WAGGLE_ASSERT(found < kPatience, "a coroutine goes on after Errc::cancelled");
   co_return requested;
 }

@@ -27,8 +27,8 @@ enum class Cancellable : bool { no, yes };
                                               Cancellable cancellable,
                                               std::function<void(std::shared_ptr<Waiter>)> enlist);
 
-/// Whether the calling coroutine was asked to leave. Aborts after kPatience calls in a row that found so:
-/// a loop that swallows Errc::cancelled would otherwise spin for ever.
+/// Whether the calling coroutine was asked to leave. Aborts after kPatience calls in a row that
+/// found so: a loop that swallows Errc::cancelled would otherwise spin for ever.
 [[nodiscard]] Co<bool> cancel_requested();
 
 }  // namespace waggle::detail
