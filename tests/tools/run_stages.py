@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Runs the test stages in order, prints each stage's minutes, ends with "N passed, N failed, N skipped".
+
+A stage is a list of commands. Counts come from doctest's summary lines, from lines of the form
+"N passed, N failed, N skipped", and otherwise one a command.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+
+DOCTEST = re.compile(r"test cases:\s*(\d+)\s*\|\s*(\d+) passed\s*\|\s*(\d+) failed\s*\|\s*(\d+) skipped")
+PLAIN = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Counts:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def add(self, passed, failed, skipped):
+        self.passed += passed
+        self.failed += failed
+        self.skipped += skipped
+
+
+def configured(preset, *options):
+    """Commands that configure (once) and build a preset."""
+    commands = []
+    if not (BUILD / preset / "build.ninja").exists():
+        commands.append(["cmake", "--preset", preset, "-DWAGGLE_WERROR=ON", *options])
+    commands.append(["cmake", "--build", "--preset", preset])
+    return commands
+
+
+def programs(preset, pattern):
+    """Test programs of a build, named by a glob; found when the stage runs, after its build."""
+    return lambda: [[str(p)] for p in sorted((BUILD / preset / "tests").glob(pattern)) if os.access(p, os.X_OK) and p.is_file()]
+
+
+STAGES = {
+    "layers": [["python3", "tests/tools/check_layers.py"]],
+    "unit": configured("asan") + configured("release") + [programs("asan", "unit_*"), programs("release", "unit_train"),
+                                                         programs("release", "unit_worker*")],
+    "vectors": configured("asan") + configured("release") + [programs("asan", "vectors_*"), programs("release", "vectors_train")],
+    "fuzz": configured("fuzz") + [["tests/fuzz/run.sh"]],
+    "sim": configured("release") + [programs("release", "sim_*")],
+    "integration": configured("release") + [["python3", "tests/integration/run.py"]],
+    "interop-libp2p": configured("release") + [["python3", "tests/interop/run_js.py"]],
+}
+
+
+def run(command, counts):
+    """Runs one command, echoes its output, adds its counts. A build command only counts when it fails."""
+    environment = dict(os.environ, WAGGLE_SOURCE_DIR=str(ROOT), WAGGLE_BINARY_DIR=str(BUILD / "release"))
+    building = command[0] == "cmake"
+    print("$", " ".join(command), flush=True)
+    seen = Counts()
+    said = False
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, errors="replace")
+    for line in process.stdout:
+        plain = COLOUR.sub("", line.rstrip())
+        if not building or not re.match(r"^\[\d+/\d+\] (Building|Linking|Running|Re-running)", plain):
+            print(plain, flush=True)
+        if match := DOCTEST.search(plain):
+            seen.add(int(match[2]), int(match[3]), int(match[4]))
+            said = True
+        elif match := PLAIN.match(plain):
+            seen.add(int(match[1]), int(match[2]), int(match[3] or 0))
+            said = True
+    code = process.wait()
+    if building:
+        if code != 0:
+            counts.failed += 1
+        return code == 0
+    if not said:
+        seen.add(1 if code == 0 else 0, 0, 0)
+    if code != 0 and seen.failed == 0:
+        seen.failed += 1
+        print(f"exit status {code}: {' '.join(command)}", flush=True)
+    counts.add(seen.passed, seen.failed, seen.skipped)
+    return code == 0
+
+
+def main():
+    names = sys.argv[1:]
+    if names == ["--list"]:
+        print("\n".join(STAGES))
+        return 0
+    unknown = [n for n in names if n not in STAGES]
+    if unknown:
+        print(f"unknown stage {unknown[0]}; known are: {' '.join(STAGES)}", file=sys.stderr)
+        return 2
+    total = Counts()
+    minutes = []
+    for name in names or STAGES:
+        print(f"\n== stage {name}", flush=True)
+        begin = time.monotonic()
+        counts = Counts()
+        for step in STAGES[name]:
+            commands = step() if callable(step) else [step]
+            if callable(step) and not commands:
+                print("no test program found", flush=True)
+                counts.failed += 1
+            # A failed build makes the rest of the stage pointless; a failed test does not.
+            if not all([run(c, counts) for c in commands]) and commands[0][0] == "cmake":
+                break
+        minutes.append((name, (time.monotonic() - begin) / 60, counts))
+        total.add(counts.passed, counts.failed, counts.skipped)
+    print("\nstage            minutes  passed  failed  skipped")
+    for name, spent, counts in minutes:
+        print(f"{name:<16} {spent:7.1f} {counts.passed:7d} {counts.failed:7d} {counts.skipped:8d}")
+    print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped", flush=True)
+    return 1 if total.failed or not total.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
