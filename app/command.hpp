@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "core/base/result.hpp"
+
+namespace waggle::app {
+
+/// Exit codes, fixed: scripts switch on them.
+enum ExitCode : int { kDone = 0, kFailed = 1, kUsage = 2, kNeedsChoice = 3, kInterrupted = 130 };
+
+/// Options that every subcommand has.
+struct Common {
+  std::filesystem::path data_dir;
+  bool json = false;
+  bool verbose = false;
+};
+
+/// The subcommand that was named on the command line, ready to run.
+using Action = std::function<int()>;
+
+/// Each adds its subcommand to `app`; parsing it sets `chosen`. `common` outlives both.
+void add_run(CLI::App& app, Common& common, Action& chosen);
+void add_publish(CLI::App& app, Common& common, Action& chosen);
+void add_node(CLI::App& app, Common& common, Action& chosen);
+void add_demo(CLI::App& app, Common& common, Action& chosen);
+void add_status(CLI::App& app, Common& common, Action& chosen);
+void add_control(CLI::App& app, Common& common, Action& chosen);  ///< pause, resume, finish
+void add_monitor(CLI::App& app, Common& common, Action& chosen);
+void add_export(CLI::App& app, Common& common, Action& chosen);
+void add_leave(CLI::App& app, Common& common, Action& chosen);
+void add_key(CLI::App& app, Common& common, Action& chosen);
+void add_doctor(CLI::App& app, Common& common, Action& chosen);
+
+/// --data-dir, --json and --verbose, the same everywhere.
+void add_common(CLI::App& command, Common& common);
+/// Examples below the options: one a line.
+void add_examples(CLI::App& command, std::string const& examples);
+
+/// Says what went wrong on stderr ("waggle: …") or, with --json, as one object on stdout; returns `code`.
+int fail(Common const& common, Error const& error, ExitCode code = kFailed);
+
+[[nodiscard]] inline std::filesystem::path api_socket(Common const& common) { return common.data_dir / "api.sock"; }
+
+}  // namespace waggle::app

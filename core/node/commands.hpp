@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.hpp"
+
+namespace waggle::node {
+
+/// What every front end may ask of a node; fields are only ever added. JSON: {"command": "pause", "prefix": "…"}.
+struct Command {
+  enum class Kind : std::uint8_t {
+    pause,   ///< compute nothing, stay in the swarm
+    resume,
+    finish,  ///< finish this epoch (or run until `at_epoch`), then leave
+    stop,    ///< finish the round and leave in seconds
+  };
+  Kind kind;
+  std::string prefix;                    ///< empty: every task
+  std::optional<std::int64_t> at_epoch;  ///< finish only: the epoch after which to leave
+
+  /// Errors: malformed (not JSON), invalid (names the field).
+  [[nodiscard]] static Result<Command> from_json(std::string_view text);
+  [[nodiscard]] std::string to_json() const;
+};
+
+}  // namespace waggle::node
