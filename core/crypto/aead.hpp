@@ -11,8 +11,8 @@ namespace waggle::crypto {
 
 constexpr std::size_t kAeadTagBytes = 16;
 
-/// ChaCha20-Poly1305 (IETF) with Noise's nonce (four zero bytes, then a little-endian counter), by libcrypto:
-/// about 2.8 GB/s a core in 64 KiB frames. One direction, one key; not thread-safe.
+/// ChaCha20-Poly1305 (IETF) with Noise's nonce (four zero bytes, then a little-endian counter), by
+/// libcrypto: about 2.8 GB/s a core in 64 KiB frames. One direction, one key; not thread-safe.
 class Aead {
  public:
   explicit Aead(std::span<std::byte const, 32> key);
@@ -20,11 +20,15 @@ class Aead {
   Aead(Aead&&) noexcept;
   Aead& operator=(Aead&&) noexcept;
 
-  /// Writes ciphertext and tag; out is in.size() + kAeadTagBytes long and may start where `in` starts.
+  /// Writes ciphertext and tag; out is in.size() + kAeadTagBytes long and may start where `in`
+  /// starts.
   void seal(std::uint64_t nonce, ByteView associated, ByteView in, MutableBytes out);
   /// Writes the plaintext; out is in.size() - kAeadTagBytes long and may start where `in` starts.
   /// Errors: bad_signature, malformed (shorter than a tag).
-  [[nodiscard]] Status open(std::uint64_t nonce, ByteView associated, ByteView in, MutableBytes out);
+  [[nodiscard]] Status open(std::uint64_t nonce,
+                            ByteView associated,
+                            ByteView in,
+                            MutableBytes out);
 
  private:
   struct State;

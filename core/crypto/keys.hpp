@@ -26,7 +26,9 @@ class PublicKey {
   PublicKey(KeyType type, Bytes data) : type_(type), data_(std::move(data)) {}
 
   [[nodiscard]] KeyType type() const noexcept { return type_; }
+
   [[nodiscard]] ByteView data() const noexcept { return data_; }
+
   /// Deterministic: both fields, always written.
   [[nodiscard]] Bytes to_protobuf() const;
   [[nodiscard]] PeerId peer_id() const;
@@ -40,7 +42,8 @@ class PublicKey {
   Bytes data_;
 };
 
-/// Who we are: an Ed25519 key pair (or an imported RSA, secp256k1 or ECDSA one). Secrets are wiped on destruction.
+/// Who we are: an Ed25519 key pair (or an imported RSA, secp256k1 or ECDSA one). Secrets are wiped
+/// on destruction.
 class Identity {
  public:
   /// A fresh Ed25519 key from the system's randomness.
@@ -49,7 +52,8 @@ class Identity {
   [[nodiscard]] static Identity from_seed(std::span<std::byte const, 32> seed);
   /// Reads libp2p's PrivateKey protobuf. Errors: malformed.
   [[nodiscard]] static Result<Identity> from_protobuf(ByteView serialized);
-  /// Loads `path`, or makes a fresh key there (mode 0600) if nothing is there. Errors: malformed, io.
+  /// Loads `path`, or makes a fresh key there (mode 0600) if nothing is there. Errors: malformed,
+  /// io.
   [[nodiscard]] static Result<Identity> load_or_create(std::filesystem::path const& path);
 
   Identity(Identity&&) noexcept;

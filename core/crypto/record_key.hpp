@@ -10,8 +10,8 @@
 
 namespace waggle::crypto {
 
-/// The RSA-2048 key with which hivemind's validators want DHT records signed (data directory: record.key).
-/// Apart from the libp2p identity. Source: spec/hivemind-dht.md section 15.2.
+/// The RSA-2048 key with which hivemind's validators want DHT records signed (data directory:
+/// record.key). Apart from the libp2p identity. Source: spec/hivemind-dht.md section 15.2.
 class RecordKey {
  public:
   /// Takes about 0.1 s.
@@ -37,8 +37,10 @@ class RecordKey {
   std::unique_ptr<State> state_;
 };
 
-/// Verifies with a public key in OpenSSH's one-line form; demands the maximum salt length, as hivemind does.
-/// Errors: malformed (the key does not parse), bad_signature.
-[[nodiscard]] Status verify_record(std::string_view openssh_public, ByteView message, ByteView signature);
+/// Verifies with a public key in OpenSSH's one-line form; demands the maximum salt length, as
+/// hivemind does. Errors: malformed (the key does not parse), bad_signature.
+[[nodiscard]] Status verify_record(std::string_view openssh_public,
+                                   ByteView message,
+                                   ByteView signature);
 
 }  // namespace waggle::crypto
