@@ -2,6 +2,8 @@
 add_library(waggle_warnings INTERFACE)
 target_compile_options(waggle_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor
+  # Designated initializers name what differs from the default on purpose.
+  -Wno-missing-field-initializers
   $<$<BOOL:${WAGGLE_WERROR}>:-Werror>)
 
 find_program(WAGGLE_MOLD mold)
