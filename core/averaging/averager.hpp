@@ -17,32 +17,34 @@
 
 namespace waggle::averaging {
 
-/// What a group is asked to know before it closes early (DESIGN.md section 6): the peers that a leader expects in
-/// this round. The optimizer supplies it; without one a leader waits until its declared expiration, as hivemind does.
+/// What a group is asked to know before it closes early (DESIGN.md section 6): the peers that a
+/// leader expects in this round. The optimizer supplies it; without one a leader waits until its
+/// declared expiration, as hivemind does.
 struct Expected {
-  /// Peers with a live record of this epoch, seen under that id on an authenticated connection, that did not miss
-  /// the last round. Ourselves not counted.
+  /// Peers with a live record of this epoch, seen under that id on an authenticated connection,
+  /// that did not miss the last round. Ourselves not counted.
   std::vector<PeerId> peers;
 };
 
 struct AveragerOptions {
-  std::string prefix;                          ///< "<run_id>_grad_averager"
-  std::string class_name;                      ///< "GradientAverager", "TrainingStateAverager"
+  std::string prefix;      ///< "<run_id>_grad_averager"
+  std::string class_name;  ///< "GradientAverager", "TrainingStateAverager"
   Schema schema;
   compress::Policy compression{compress::CompressionType::none};
-  std::size_t part_bytes = 1u << 19;           ///< after estimated compression; all members must agree
-  std::size_t parts_in_flight = 4;             ///< per reducer: larger hides latency, smaller saves memory
+  std::size_t part_bytes = 1u << 19;  ///< after estimated compression; all members must agree
+  std::size_t parts_in_flight = 4;    ///< per reducer: larger hides latency, smaller saves memory
   Duration min_matchmaking_time = std::chrono::seconds(5);
   Duration request_timeout = std::chrono::seconds(3);
-  Duration sender_timeout = std::chrono::seconds(15);   ///< a sender silent for longer costs its own parts
+  Duration sender_timeout =
+      std::chrono::seconds(15);  ///< a sender silent for longer costs its own parts
   Duration reducer_timeout = std::chrono::seconds(30);  ///< must be > sender_timeout
   std::size_t min_group_size = 2;
   std::optional<std::size_t> target_group_size;
-  std::string initial_group_bits;              ///< "" : everyone shares one bucket
+  std::string initial_group_bits;  ///< "" : everyone shares one bucket
   bool client_mode = false;
-  std::optional<double> bandwidth;             ///< any unit, only ratios matter; unset: equal shares
-  /// Largest weight accepted from `peer` in this round; a larger, negative or non-finite one gets the sender banned
-  /// from the round. Unset: finite and ≥ 0.
+  std::optional<double> bandwidth;  ///< any unit, only ratios matter; unset: equal shares
+  /// Largest weight accepted from `peer` in this round; a larger, negative or non-finite one gets
+  /// the sender banned from the round. Unset: finite and ≥ 0.
   std::function<double(PeerId const& peer)> weight_limit;
   /// Asked by a leader each time a follower joins. Unset: no early close.
   std::function<Expected()> expected;
@@ -50,29 +52,30 @@ struct AveragerOptions {
 
 /// What became of one round.
 struct RoundReport {
-  std::vector<PeerId> group;                   ///< ordered_peer_ids
-  std::vector<wire::Msgpack> gathered;         ///< each member's user object, in group order
-  std::vector<double> weights;                 ///< as seen here, -1 where unknown
-  std::vector<PeerId> banned;                  ///< senders that cost their own parts here
-  std::vector<PeerId> failed_reducers;         ///< whose parts kept their local values
-  double fraction_averaged = 0;                ///< elements averaged over all elements
-  std::uint64_t bytes_sent = 0;                ///< of the aggregate streams, RPC framing included
+  std::vector<PeerId> group;            ///< ordered_peer_ids
+  std::vector<wire::Msgpack> gathered;  ///< each member's user object, in group order
+  std::vector<double> weights;          ///< as seen here, -1 where unknown
+  std::vector<PeerId> banned;           ///< senders that cost their own parts here
+  std::vector<PeerId> failed_reducers;  ///< whose parts kept their local values
+  double fraction_averaged = 0;         ///< elements averaged over all elements
+  std::uint64_t bytes_sent = 0;         ///< of the aggregate streams, RPC framing included
   std::uint64_t bytes_received = 0;
-  std::uint64_t values_sent = 0;               ///< float32 values in parts and in replies that we sent
+  std::uint64_t values_sent = 0;  ///< float32 values in parts and in replies that we sent
   Duration matchmaking{};
   Duration all_reduce{};
 };
 
 struct StepOptions {
-  wire::Msgpack user;                          ///< our object in gather
-  double weight = 1.0;                         ///< finite, ≥ 0
-  std::optional<TimePoint> scheduled_time;     ///< when the group should begin; default now + min_matchmaking_time
+  wire::Msgpack user;   ///< our object in gather
+  double weight = 1.0;  ///< finite, ≥ 0
+  std::optional<TimePoint>
+      scheduled_time;  ///< when the group should begin; default now + min_matchmaking_time
   bool allow_retries = true;
 };
 
-/// hivemind's DecentralizedAverager over a flat float32 buffer: matchmaking, then butterfly all-reduce.
-/// Source: spec/hivemind-averaging.md sections 2 to 4, departures in README.md of this folder.
-/// Thread: the network thread; codec and reduction run on `compute`.
+/// hivemind's DecentralizedAverager over a flat float32 buffer: matchmaking, then butterfly
+/// all-reduce. Source: spec/hivemind-averaging.md sections 2 to 4, departures in README.md of this
+/// folder. Thread: the network thread; codec and reduction run on `compute`.
 class Averager {
  public:
   /// Serves rpc_join_group and rpc_aggregate_part (unless client_mode). References must outlive it.
@@ -86,10 +89,12 @@ class Averager {
   /// Begins looking for a group. One search at a time; a second waits for the first.
   [[nodiscard]] std::unique_ptr<Round> begin(StepOptions options, TimePoint deadline);
 
-  /// Both halves at once: values[i] becomes the group's weighted mean. On an error `values` may be partly averaged
-  /// only if the error is timeout. Errors: not_found (no group), timeout, closed, invalid (a value is not finite:
-  /// nothing is sent), cancelled.
-  [[nodiscard]] Co<Result<RoundReport>> step(std::span<float> values, StepOptions options, TimePoint deadline);
+  /// Both halves at once: values[i] becomes the group's weighted mean. On an error `values` may be
+  /// partly averaged only if the error is timeout. Errors: not_found (no group), timeout, closed,
+  /// invalid (a value is not finite: nothing is sent), cancelled.
+  [[nodiscard]] Co<Result<RoundReport>> step(std::span<float> values,
+                                             StepOptions options,
+                                             TimePoint deadline);
 
   [[nodiscard]] AveragerOptions const& options() const noexcept;
   [[nodiscard]] std::string group_key() const;  ///< "<prefix>.0b<bits>"
@@ -99,7 +104,8 @@ class Averager {
   std::shared_ptr<State> state_;
 };
 
-/// A search that runs, then a group that waits for its values. Destruction leaves it (the others go on).
+/// A search that runs, then a group that waits for its values. Destruction leaves it (the others go
+/// on).
 class Averager::Round {
  public:
   ~Round();
@@ -108,9 +114,11 @@ class Averager::Round {
   [[nodiscard]] bool is_assembled() const noexcept;
   /// Over without a group, or already run.
   [[nodiscard]] bool finished() const noexcept;
-  /// Runs the all-reduce with this weight (joins with weight 0 to "tag along"). Errors as Averager::step.
-  /// If there is no group yet, waits for one until the round's deadline.
-  [[nodiscard]] Co<Result<RoundReport>> run(std::span<float> values, double weight, TimePoint deadline);
+  /// Runs the all-reduce with this weight (joins with weight 0 to "tag along"). Errors as
+  /// Averager::step. If there is no group yet, waits for one until the round's deadline.
+  [[nodiscard]] Co<Result<RoundReport>> run(std::span<float> values,
+                                            double weight,
+                                            TimePoint deadline);
 
  private:
   friend class Averager;

@@ -14,11 +14,13 @@ namespace waggle::averaging {
 struct TensorSpec {
   std::vector<std::int64_t> shape;
   bool requires_grad = false;
+
   [[nodiscard]] std::size_t numel() const noexcept {
     std::size_t n = 1;
     for (auto const d : shape) n *= static_cast<std::size_t>(d);
     return n;
   }
+
   friend bool operator==(TensorSpec const&, TensorSpec const&) = default;
 };
 
@@ -27,8 +29,8 @@ using Schema = std::vector<TensorSpec>;
 
 [[nodiscard]] std::size_t total_numel(Schema const& schema) noexcept;
 
-/// hivemind's schema hash: SHA-1 over the msgpack of the tensors' descriptions. Order, shapes and requires_grad
-/// count, names do not. Source: spec/hivemind-averaging.md section 2.2.
+/// hivemind's schema hash: SHA-1 over the msgpack of the tensors' descriptions. Order, shapes and
+/// requires_grad count, names do not. Source: spec/hivemind-averaging.md section 2.2.
 [[nodiscard]] crypto::Sha1 schema_hash(Schema const& schema);
 
 }  // namespace waggle::averaging
