@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "core/net/stream.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/text.hpp"
+#include "core/wire/varint.hpp"
+
+namespace waggle::net {
+
+Co<Status> read_exactly(Stream& stream, MutableBytes out, TimePoint deadline) {
+  while (!out.empty()) {
+    WAGGLE_CO_TRY(auto const n, co_await stream.read_some(out, deadline));
+    if (n == 0)
+      co_return Error{Errc::closed, cat("the stream ended ", out.size(), " bytes too early")};
+    out = out.subspan(n);
+  }
+  co_return ok();
+}
+
+Co<Result<Bytes>> read_to_end(Stream& stream, std::size_t limit, TimePoint deadline) {
+  constexpr std::size_t kStep = 16u << 10;
+  Bytes all;
+  std::size_t filled = 0;
+  for (;;) {
+    if (all.size() == filled) all.resize(std::min(std::max(2 * filled, kStep), limit + 1));
+    WAGGLE_CO_TRY(auto const n,
+                  co_await stream.read_some(MutableBytes(all).subspan(filled), deadline));
+    if (n == 0) break;
+    filled += n;
+    if (filled > limit)
+      co_return Error{Errc::too_large, cat("a stream longer than ", limit, " bytes")};
+  }
+  all.resize(filled);
+  co_return all;
+}
+
+Co<Result<Bytes>> read_frame(Stream& stream, std::size_t limit, TimePoint deadline) {
+  std::array<std::byte, wire::kMaxVarintBytes> head;
+  std::size_t have = 0;
+  std::uint64_t length = 0;
+  for (;;) {
+    // One byte at a time: what follows the frame may belong to somebody else.
+    MutableBytes const next = MutableBytes(head).subspan(have, 1);
+    WAGGLE_CO_TRY_STATUS(co_await read_exactly(stream, next, deadline));
+    ++have;
+    auto const parsed = wire::read_varint(ByteView(head).first(have));
+    if (parsed) {
+      length = parsed->first;
+      break;
+    }
+    if (parsed.error().code != Errc::closed || have == head.size())
+      co_return Error{Errc::malformed, "a frame's length is no varint"};
+  }
+  if (length > limit)
+    co_return Error{Errc::too_large, cat("a frame of ", length, " bytes, the limit is ", limit)};
+  Bytes body(static_cast<std::size_t>(length));
+  WAGGLE_CO_TRY_STATUS(co_await read_exactly(stream, body, deadline));
+  co_return body;
+}
+
+Co<Status> write_frame(Stream& stream, ByteView body, TimePoint deadline) {
+  Bytes framed;
+  framed.reserve(wire::kMaxVarintBytes + body.size());
+  wire::append_varint(framed, body.size());
+  append(framed, body);
+  co_return co_await stream.write(framed, deadline);
+}
+
+}  // namespace waggle::net
