@@ -15,9 +15,14 @@ struct Envelope {
   Bytes payload_type;
   Bytes payload;
 
-  [[nodiscard]] static Bytes seal(crypto::Identity const& identity, std::string_view domain, ByteView payload_type, ByteView payload);
+  [[nodiscard]] static Bytes seal(crypto::Identity const& identity,
+                                  std::string_view domain,
+                                  ByteView payload_type,
+                                  ByteView payload);
   /// Errors: malformed, bad_signature, refused (another payload type than asked for).
-  [[nodiscard]] static Result<Envelope> open(ByteView serialized, std::string_view domain, ByteView payload_type);
+  [[nodiscard]] static Result<Envelope> open(ByteView serialized,
+                                             std::string_view domain,
+                                             ByteView payload_type);
 };
 
 }  // namespace waggle::wire

@@ -35,14 +35,24 @@ class Multiaddr {
   [[nodiscard]] static Result<Multiaddr> tcp(std::string_view host, std::uint16_t port);
 
   [[nodiscard]] ByteView bytes() const noexcept { return bytes_; }
+
   [[nodiscard]] std::string text() const;
 
-  /// The first ip4|ip6|dns…/tcp pair, if that is how the address starts.
+  /// The first ip4|ip6|dns…/tcp pair, if that is how the address starts. A zone in front of an ip6
+  /// ends up behind it, "fe80::1%eth0".
   [[nodiscard]] std::optional<TcpTarget> tcp_target() const;
+  /// Whether it is such a pair and nothing else but a last /p2p/: what our transport dials.
+  [[nodiscard]] bool is_plain_tcp() const;
+  /// The name of an address that starts with /dnsaddr.
+  [[nodiscard]] std::optional<std::string> dnsaddr() const;
   /// The last /p2p/ component.
   [[nodiscard]] std::optional<PeerId> peer_id() const;
   /// Whether it goes through a relay (/p2p-circuit).
   [[nodiscard]] bool is_relayed() const;
+  /// What stands in front of the first /p2p-circuit; nothing if there is none.
+  [[nodiscard]] std::optional<Multiaddr> relay() const;
+  /// With /p2p-circuit at the end.
+  [[nodiscard]] Multiaddr through_relay() const;
   [[nodiscard]] bool is_loopback() const;
   /// RFC 1918, 4193, link-local and loopback.
   [[nodiscard]] bool is_private() const;
@@ -52,7 +62,10 @@ class Multiaddr {
   [[nodiscard]] Multiaddr without_peer_id() const;
 
   friend bool operator==(Multiaddr const&, Multiaddr const&) = default;
-  friend bool operator<(Multiaddr const& a, Multiaddr const& b) noexcept { return less(a.bytes_, b.bytes_); }
+
+  friend bool operator<(Multiaddr const& a, Multiaddr const& b) noexcept {
+    return less(a.bytes_, b.bytes_);
+  }
 
  private:
   Bytes bytes_;
