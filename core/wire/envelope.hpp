@@ -11,6 +11,10 @@ namespace waggle::wire {
 /// libp2p's signed envelope (RFC 0002): a payload, its type, the signer's key and a signature over
 /// domain, type and payload. Source: spec/libp2p.md section 12.
 struct Envelope {
+  /// Larger: more to hash before a stranger's signature fails. Task records are the largest that we
+  /// sign.
+  static constexpr std::size_t kMaxBytes = 2u << 20;
+
   crypto::PublicKey signer;
   Bytes payload_type;
   Bytes payload;

@@ -4,6 +4,7 @@
 #include "core/crypto/keys.hpp"
 #include "core/crypto/multibase.hpp"
 #include "core/crypto/peer_id.hpp"
+
 #include "tests/support/vectors.hpp"
 
 using namespace waggle;
