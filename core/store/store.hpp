@@ -16,35 +16,35 @@ namespace waggle::store {
 
 /// A task we know, keyed by (operator, prefix).
 struct KnownTask {
-  Bytes operator_id;            ///< PeerID bytes
+  Bytes operator_id;  ///< PeerID bytes
   std::string prefix;
   std::uint64_t version = 0;
-  Bytes envelope;               ///< the signed record, as stored in the DHT
+  Bytes envelope;  ///< the signed record, as stored in the DHT
   bool joined = false;
-  std::string state = "idle";   ///< idle | running | paused | finishing
-  double last_used = 0;         ///< Unix seconds
+  std::string state = "idle";  ///< idle | running | paused | finishing
+  double last_used = 0;        ///< Unix seconds
 };
 
 /// An address that worked, or was told to us.
 struct KnownPeer {
   Bytes peer_id;
-  Bytes address;                ///< binary multiaddr
-  double last_seen = 0;         ///< Unix seconds
+  Bytes address;         ///< binary multiaddr
+  double last_seen = 0;  ///< Unix seconds
   std::uint32_t failures = 0;
 };
 
 /// One row a round: what we gave.
 struct LedgerRow {
-  double time = 0;              ///< Unix seconds
+  double time = 0;  ///< Unix seconds
   Bytes operator_id;
   std::string prefix;
   std::int64_t epoch = 0;
   std::uint64_t samples = 0;
-  double gigaflop = 0;          ///< samples × training FLOPs of the model, in GFLOP: the credit
+  double gigaflop = 0;  ///< samples × training FLOPs of the model, in GFLOP: the credit
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
   std::uint32_t group_size = 0;
-  std::string outcome;          ///< averaged | local | failed
+  std::string outcome;  ///< averaged | local | failed
   double loss = 0;
   double seconds = 0;
 };
@@ -60,14 +60,15 @@ struct LedgerSum {
 
 struct CheckpointNote {
   std::int64_t epoch = 0;
-  std::string file;             ///< name under checkpoints/
+  std::string file;  ///< name under checkpoints/
   std::string sha256;
   double time = 0;
 };
 
-/// The only SQL. One connection, one thread (the node posts here through its store executor). Opens again after a kill at
-/// any byte (WAL, synchronous=FULL); numbered migrations; a torn database is moved aside, named, and begun anew.
-/// Errors of every call: io (with SQLite's text and the path); "disk full" is too_large.
+/// The only SQL. One connection, one thread (the node posts here through its store executor). Opens
+/// again after a kill at any byte (WAL, synchronous=FULL); numbered migrations; a torn database is
+/// moved aside, named, and begun anew. Errors of every call: io (with SQLite's text and the path);
+/// "disk full" is too_large.
 class Store {
  public:
   [[nodiscard]] static Result<Store> open(std::filesystem::path const& file);
@@ -80,7 +81,8 @@ class Store {
   [[nodiscard]] int schema_version() const noexcept;
 
   [[nodiscard]] Status put_task(KnownTask const& task);
-  [[nodiscard]] Result<std::optional<KnownTask>> task(ByteView operator_id, std::string_view prefix) const;
+  [[nodiscard]] Result<std::optional<KnownTask>> task(ByteView operator_id,
+                                                      std::string_view prefix) const;
   [[nodiscard]] Result<std::vector<KnownTask>> tasks() const;
   [[nodiscard]] Status remove_task(ByteView operator_id, std::string_view prefix);
 
@@ -98,12 +100,19 @@ class Store {
   [[nodiscard]] Status add_ledger(LedgerRow const& row);
   /// Rows with time ≥ since, all tasks if prefix is empty.
   [[nodiscard]] Result<LedgerSum> ledger_sum(std::string_view prefix, double since) const;
-  [[nodiscard]] Result<std::vector<LedgerRow>> ledger(std::string_view prefix, double since, std::size_t limit) const;
+  [[nodiscard]] Result<std::vector<LedgerRow>> ledger(std::string_view prefix,
+                                                      double since,
+                                                      std::size_t limit) const;
 
-  [[nodiscard]] Status put_checkpoint(ByteView operator_id, std::string_view prefix, CheckpointNote const& note);
+  [[nodiscard]] Status put_checkpoint(ByteView operator_id,
+                                      std::string_view prefix,
+                                      CheckpointNote const& note);
   /// Newest first.
-  [[nodiscard]] Result<std::vector<CheckpointNote>> checkpoints(ByteView operator_id, std::string_view prefix) const;
-  [[nodiscard]] Status remove_checkpoint(ByteView operator_id, std::string_view prefix, std::string_view file);
+  [[nodiscard]] Result<std::vector<CheckpointNote>> checkpoints(ByteView operator_id,
+                                                                std::string_view prefix) const;
+  [[nodiscard]] Status remove_checkpoint(ByteView operator_id,
+                                         std::string_view prefix,
+                                         std::string_view file);
 
   [[nodiscard]] Status put_setting(std::string_view key, std::string_view value);
   [[nodiscard]] Result<std::optional<std::string>> setting(std::string_view key) const;
@@ -125,6 +134,7 @@ class DirectoryLock {
 
  private:
   explicit DirectoryLock(int fd) : fd_(fd) {}
+
   int fd_ = -1;
 };
 
