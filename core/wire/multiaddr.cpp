@@ -128,6 +128,9 @@ Result<Multiaddr> Multiaddr::from_bytes(ByteView binary) {
     WAGGLE_TRY(auto const component, detail::read_component(binary));
     detail::append_component(address.bytes_, *component.protocol, component.value);
     binary = binary.subspan(component.size);
+    // In text a path takes all that follows, so nothing may.
+    if (component.protocol->kind == detail::ValueKind::path && !binary.empty())
+      return malformed("something follows a path");
   }
   return address;
 }

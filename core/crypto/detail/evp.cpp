@@ -34,7 +34,11 @@ Pkey parse_private(int type, ByteView der) {
   ErrorQueueGuard const guard;
   auto const* at = as_u8(der);
   Pkey key(d2i_PrivateKey(type, nullptr, &at, static_cast<long>(der.size())));
-  if (key && at != as_u8(der) + der.size()) return nullptr;
+  if (!key || at != as_u8(der) + der.size()) return nullptr;
+  // Halves that do not belong together make signatures that nobody can verify, or that give the key
+  // away.
+  PkeyContext const context(EVP_PKEY_CTX_new_from_pkey(nullptr, key.get(), nullptr));
+  if (EVP_PKEY_pairwise_check(context.get()) != 1) return nullptr;
   return key;
 }
 

@@ -40,7 +40,8 @@ enum class Padding : bool { standard, pss_longest_salt };
 
 /// SubjectPublicKeyInfo DER, all of it; null if it does not parse.
 [[nodiscard]] Pkey parse_spki(ByteView der);
-/// PKCS#1 RSAPrivateKey or SEC1 ECPrivateKey DER, all of it; null if it does not parse.
+/// PKCS#1 RSAPrivateKey or SEC1 ECPrivateKey DER, all of it; null if it does not parse or its
+/// halves do not belong together. Cost: tens of milliseconds for RSA.
 [[nodiscard]] Pkey parse_private(int type, ByteView der);
 [[nodiscard]] Bytes to_spki(EVP_PKEY const& key);
 [[nodiscard]] Bytes to_traditional_der(EVP_PKEY const& key);
