@@ -69,6 +69,9 @@ class CollaborativeOptimizer {
 
   /// Called at every epoch transition, before the next batch.
   void on_epoch(std::function<void(EpochReport const&)> f);
+  /// Awaited after on_epoch and before the next batch, while the trainer is idle: the time to evaluate or save with it.
+  /// An error ends run() with it.
+  void between_epochs(std::function<Co<Status>(EpochReport const&)> f);
 
   /// Starts at `epoch` with the trainer's present state (0 for a fresh one), loads from peers if they are ahead,
   /// trains until asked to finish or `stop_after(report)` says true. Errors: cancelled, closed (the trainer is gone for good).
