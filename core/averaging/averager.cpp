@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+#include "core/averaging/averager.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/averaging/allreduce.hpp"
+#include "core/averaging/group_key.hpp"
+#include "core/averaging/matchmaker.hpp"
+#include "core/base/assert.hpp"
+#include "core/base/log.hpp"
+#include "core/base/scope.hpp"
+#include "core/base/text.hpp"
+
+namespace waggle::averaging {
+
+namespace {
+
+// Streams that come before our own BEGIN_ALLREDUCE. More: a stranger's memory; fewer: a large
+// group's first parts.
+constexpr std::size_t kMaxEarlyStreams = 256;
+constexpr std::size_t kMaxEarlyStreamsPerPeer = 2;
+constexpr Duration kEarlyPatience = std::chrono::seconds(10);
+// Groups kept after their round, so that late members are told rather than left waiting.
+constexpr std::size_t kMaxPastGroups = 4;
+// close() lets others fetch their last replies for this long: hivemind's shutdown_timeout.
+// A search ends by itself at its deadline; this long after it nobody waits for its word any more.
+constexpr Duration kEndOfSearch = std::chrono::seconds(1);
+constexpr Duration kLastReplies = std::chrono::seconds(5);
+
+}  // namespace
+
+struct Averager::State {
+  State(net::Host& h, dht::Dht& d, Executor& c, AveragerOptions o)
+      : host(h),
+        runtime(h.runtime()),
+        compute(c),
+        options(std::move(o)),
+        bits(options.initial_group_bits),
+        scope(runtime),
+        changed(runtime),
+        matchmaker(h, d, scope, options, bits) {}
+
+  net::Host& host;
+  Runtime& runtime;
+  Executor& compute;
+  AveragerOptions options;
+  std::string bits;
+  Scope scope;
+  Signal changed;  // groups, active, closing
+  Matchmaker matchmaker;
+  std::vector<std::shared_ptr<AllReduce>> groups;
+  std::vector<net::Registration> registrations;
+  std::map<PeerId, std::size_t> early;  // streams that wait for their group
+  std::size_t early_total = 0;
+  std::size_t active = 0;  // calls being served
+  bool closing = false;
+
+  void on_group(std::shared_ptr<Group const> const& group);
+  [[nodiscard]] std::shared_ptr<AllReduce> find(ByteView group_id) const;
+  Co<Status> serve_join(net::rpc::ServerCall& call);
+  Co<Status> serve_aggregate(net::rpc::ServerCall& call);
+  Co<Result<std::shared_ptr<AllReduce>>> await_group(PeerId caller, Bytes group_id);
+};
+
+struct Averager::Round::State {
+  explicit State(std::shared_ptr<Averager::State> a)
+      : averager(std::move(a)), changed(averager->runtime) {}
+
+  std::shared_ptr<Averager::State> averager;
+  StepOptions options;
+  TimePoint deadline{};
+  TimePoint began{};
+  Duration matchmaking{};
+  Signal changed;
+  std::shared_ptr<AllReduce> reduce;
+  std::optional<Error> failure;
+  bool left = false;
+  bool ran = false;
+
+  static Co<void> search(std::shared_ptr<State> round);
+  Co<Status> wait_for_group(TimePoint until);
+
+  [[nodiscard]] TimePoint patience(TimePoint until) const {
+    return deadline == kNoDeadline ? until : std::min(until, deadline + kEndOfSearch);
+  }
+};
+
+void Averager::State::on_group(std::shared_ptr<Group const> const& group) {
+  bits = next_bits(bits, group->id, group->size(), group->self, options.target_group_size);
+  auto fractions = group_fractions(*group, total_numel(options.schema));
+  if (!fractions) {
+    log::warning("averaging", "a group without reducers: ", fractions.error().detail);
+    return;
+  }
+  std::size_t past = 0;
+  for (auto i = groups.size(); i-- > 0;) {
+    if (!groups[i]->over() || groups[i]->serving() > 0 || ++past <= kMaxPastGroups) continue;
+    groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  groups.push_back(
+      std::make_shared<AllReduce>(host, compute, options, group, *std::move(fractions)));
+  changed.notify_all();
+}
+
+std::shared_ptr<AllReduce> Averager::State::find(ByteView group_id) const {
+  for (auto const& group : groups)
+    if (equal(group->group().id, group_id)) return group;
+  return nullptr;
+}
+
+Co<Status> Averager::State::serve_join(net::rpc::ServerCall& call) {
+  if (closing) co_return Error{Errc::closed, "leaving"};
+  ++active;
+  auto outcome = co_await matchmaker.serve(call);
+  --active;
+  changed.notify_all();
+  co_return outcome;
+}
+
+Co<Result<std::shared_ptr<AllReduce>>> Averager::State::await_group(PeerId caller, Bytes group_id) {
+  auto found = find(group_id);
+  if (found || !matchmaker.searching()) co_return found;
+  if (early_total >= kMaxEarlyStreams || early[caller] >= kMaxEarlyStreamsPerPeer) co_return found;
+  ++early_total;
+  ++early[caller];
+  auto const deadline = runtime.now() + kEarlyPatience;
+  Status waited = ok();
+  while (!found && waited && !closing && matchmaker.searching()) {
+    waited = co_await changed.wait(deadline);
+    found = find(group_id);
+  }
+  --early_total;
+  if (--early[caller] == 0) early.erase(caller);
+  if (!found && !waited && waited.error().code == Errc::cancelled)
+    co_return std::move(waited).error();
+  co_return found;
+}
+
+Co<Status> Averager::State::serve_aggregate(net::rpc::ServerCall& call) {
+  if (closing) co_return Error{Errc::closed, "leaving"};
+  ++active;
+  Status outcome = ok();
+  auto first = co_await call.receive(runtime.now() + options.sender_timeout);
+  if (!first) {
+    outcome = std::move(first).error();
+  } else if (!*first) {
+    outcome = Error{Errc::malformed, "no part was sent"};
+  } else {
+    auto const parsed = parse_averaging_data(**first);
+    Bytes const id = parsed ? to_bytes(parsed->group_id) : Bytes{};
+    auto found = co_await await_group(call.caller(), id);
+    if (!found) {
+      outcome = std::move(found).error();
+    } else if (*found) {
+      auto const reduce = *std::move(found);
+      outcome = co_await reduce->serve(call, *std::move(*first));
+    } else {
+      auto const answer = averaging_message(MessageCode::bad_group_id, {});
+      outcome = co_await call.send(answer, {}, runtime.now() + options.request_timeout);
+    }
+  }
+  --active;
+  changed.notify_all();
+  co_return outcome;
+}
+
+Averager::Averager(net::Host& host, dht::Dht& dht, Executor& compute, AveragerOptions options)
+    : state_(std::make_shared<State>(host, dht, compute, std::move(options))) {
+  auto& s = *state_;
+  WAGGLE_ASSERT(s.options.reducer_timeout > s.options.sender_timeout,
+                "reducer_timeout must exceed sender_timeout");
+  WAGGLE_ASSERT(parse_group_key(group_key()).value_or(GroupKey{}).prefix == s.options.prefix,
+                group_key());
+  s.matchmaker.on_group = [&s](std::shared_ptr<Group const> const& group) { s.on_group(group); };
+  if (s.options.client_mode) return;
+  auto const service = cat(s.options.prefix, "::", s.options.class_name);
+  // Handlers keep the state, and close() waits for them.
+  net::rpc::StreamHandler join = [state = state_](net::rpc::ServerCall& call) {
+    return state->serve_join(call);
+  };
+  net::rpc::StreamHandler part = [state = state_](net::rpc::ServerCall& call) {
+    return state->serve_aggregate(call);
+  };
+  s.registrations.push_back(
+      net::rpc::serve_stream(host, service + ".rpc_join_group", std::move(join)));
+  s.registrations.push_back(
+      net::rpc::serve_stream(host, service + ".rpc_aggregate_part", std::move(part)));
+}
+
+Averager::~Averager() {
+  WAGGLE_ASSERT(!state_ || state_->scope.size() == 0,
+                "an Averager is closed before it is destroyed");
+}
+
+Co<void> Averager::close() {
+  auto const state = state_;
+  state->closing = true;
+  state->registrations.clear();
+  auto const deadline = state->runtime.now() + kLastReplies;
+  auto const replying = [&] {
+    return std::any_of(state->groups.begin(), state->groups.end(), [](auto const& g) {
+      return g->serving() > 0 && g->started();
+    });
+  };
+  Status waited = ok();
+  while (waited && replying()) waited = co_await state->changed.wait(deadline);
+  for (auto const& group : state->groups) group->abandon();
+  state->matchmaker.wake();
+  state->changed.notify_all();
+  co_await state->scope.close();
+  while (state->active > 0) {
+    auto const left = co_await state->changed.wait();
+    if (!left) break;
+  }
+}
+
+Co<void> Averager::Round::State::search(std::shared_ptr<State> round) {
+  auto const averager = round->averager;
+  Gather gather;
+  gather.mode = averager->options.client_mode ? PeerMode::client : PeerMode::node;
+  gather.bandwidth =
+      averager->options.client_mode ? std::optional(0.0) : averager->options.bandwidth;
+  gather.user = round->options.user;
+  Matchmaker::Search wanted;
+  wanted.gather = gather.encode();
+  wanted.scheduled_time = round->options.scheduled_time;
+  wanted.deadline = round->deadline;
+  wanted.left = [round] { return round->left; };
+  auto group = co_await averager->matchmaker.find_group(std::move(wanted));
+  if (!group) {
+    round->failure = std::move(group).error();
+  } else {
+    round->reduce = averager->find((*group)->id);
+    if (!round->reduce)
+      round->failure = Error{Errc::not_found, "the group has nobody who can reduce"};
+  }
+  round->matchmaking = averager->runtime.now() - round->began;
+  if (round->left && round->reduce) {
+    round->reduce->abandon();
+    co_await round->reduce->say_goodbye();
+  }
+  round->changed.notify_all();
+}
+
+Co<Status> Averager::Round::State::wait_for_group(TimePoint until) {
+  while (!reduce && !failure) {
+    auto waited = co_await changed.wait(until);
+    if (!waited) co_return waited;
+  }
+  if (failure) co_return *failure;
+  co_return ok();
+}
+
+Averager::Round::Round(std::shared_ptr<State> state) : state_(std::move(state)) {
+}
+
+Averager::Round::~Round() {
+  auto& s = *state_;
+  s.left = true;
+  s.averager->matchmaker.wake();
+  if (s.ran || !s.reduce || s.reduce->over()) return;
+  s.reduce->abandon();
+  if (s.averager->scope.cancelled()) return;
+  // Keeps the group until the others know.
+  auto goodbye = [](std::shared_ptr<AllReduce> reduce) -> Co<void> {
+    co_await reduce->say_goodbye();
+  };
+  s.averager->scope.spawn("goodbye", goodbye(s.reduce));
+}
+
+Co<Result<std::vector<PeerId>>> Averager::Round::assembled(TimePoint deadline) {
+  auto const state = state_;
+  auto const found = co_await state->wait_for_group(state->patience(deadline));
+  if (!found) {
+    if (found.error().code == Errc::timeout) co_return Error{Errc::not_found, "no group yet"};
+    co_return found.error();
+  }
+  co_return state->reduce->group().members;
+}
+
+bool Averager::Round::is_assembled() const noexcept {
+  return state_->reduce != nullptr;
+}
+
+bool Averager::Round::finished() const noexcept {
+  return state_->failure.has_value() || state_->ran;
+}
+
+Co<Result<RoundReport>> Averager::Round::run(std::span<float> values,
+                                             double weight,
+                                             TimePoint deadline) {
+  auto const state = state_;
+  WAGGLE_ASSERT(!state->ran, "a round runs once");
+  if (!std::isfinite(weight) || weight < 0) co_return Error{Errc::invalid, cat("weight ", weight)};
+  state->ran = true;
+  auto const found = co_await state->wait_for_group(state->patience(deadline));
+  if (!found) {
+    state->left = true;
+    state->averager->matchmaker.wake();
+    if (found.error().code == Errc::timeout)
+      co_return Error{Errc::not_found, "could not find a group in time"};
+    co_return found.error();
+  }
+  auto report = co_await state->reduce->run(values, weight, deadline);
+  if (report) report->matchmaking = state->matchmaking;
+  co_return report;
+}
+
+std::unique_ptr<Averager::Round> Averager::begin(StepOptions options, TimePoint deadline) {
+  auto round = std::make_shared<Round::State>(state_);
+  round->options = std::move(options);
+  round->deadline = deadline;
+  round->began = state_->runtime.now();
+  if (state_->closing) {
+    round->failure = Error{Errc::cancelled, "the averager is closed"};
+  } else {
+    state_->scope.spawn("search", Round::State::search(round));
+  }
+  return std::unique_ptr<Round>(new Round(std::move(round)));
+}
+
+Co<Result<RoundReport>> Averager::step(std::span<float> values,
+                                       StepOptions options,
+                                       TimePoint deadline) {
+  auto const weight = options.weight;
+  auto const round = begin(std::move(options), deadline);
+  co_return co_await round->run(values, weight, deadline);
+}
+
+AveragerOptions const& Averager::options() const noexcept {
+  return state_->options;
+}
+
+std::string Averager::group_key() const {
+  return GroupKey{state_->options.prefix, state_->bits}.text();
+}
+
+}  // namespace waggle::averaging

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "core/averaging/reducer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/assert.hpp"
+
+namespace waggle::averaging {
+
+Reducer::Reducer(std::vector<std::size_t> numels, std::size_t senders) : banned_(senders) {
+  for (auto const numel : numels)
+    parts_.push_back({numel, {}, 0, false, std::vector<bool>(senders)});
+}
+
+Status Reducer::add(std::size_t part,
+                    compress::CompressionType codec,
+                    ByteView buffer,
+                    double weight) {
+  auto& p = parts_[part];
+  p.sum.resize(p.numel);
+  return compress::decode_accumulate(codec, buffer, static_cast<float>(weight), p.sum);
+}
+
+void Reducer::add_own(std::size_t part, std::span<float const> values, double weight) {
+  auto& p = parts_[part];
+  WAGGLE_ASSERT(values.size() == p.numel);
+  p.sum.resize(p.numel);
+  auto const w = static_cast<float>(weight);
+  if (w == 0) return;
+  for (std::size_t i = 0; i < p.numel; ++i) p.sum[i] += w * values[i];
+}
+
+void Reducer::counted(std::size_t part, std::size_t sender, double weight) {
+  parts_[part].from[sender] = true;
+  parts_[part].weight += weight;
+}
+
+std::vector<std::size_t> Reducer::missing() const {
+  std::vector<std::size_t> senders;
+  if (done()) return senders;
+  for (std::size_t s = 0; s < banned_.size(); ++s)
+    if (!banned_[s] && !parts_[frontier_].from[s]) senders.push_back(s);
+  return senders;
+}
+
+bool Reducer::ready() const {
+  return !done() && missing().empty();
+}
+
+void Reducer::finish(std::size_t part) {
+  auto& p = parts_[part];
+  p.sum.resize(p.numel);
+  if (!(p.weight > 0)) return;
+  auto const scale = static_cast<float>(1.0 / p.weight);
+  // Dividing rather than multiplying keeps the mean of equal values equal to them.
+  if (std::isfinite(scale) && p.weight <= 3e38) {
+    auto const weight = static_cast<float>(p.weight);
+    for (auto& value : p.sum) value /= weight;
+  } else {
+    for (auto& value : p.sum) value = static_cast<float>(value / p.weight);
+  }
+  p.averaged = compress::all_finite(p.sum);
+}
+
+std::span<float const> Reducer::average(std::size_t part) const noexcept {
+  return parts_[part].averaged ? std::span<float const>(parts_[part].sum)
+                               : std::span<float const>();
+}
+
+Status Reducer::reply(std::size_t part,
+                      compress::CompressionType codec,
+                      ByteView sent,
+                      Bytes& out) const {
+  auto const& p = parts_[part];
+  std::vector<float> difference(p.numel);
+  if (p.averaged) {
+    WAGGLE_TRY_STATUS(compress::decode(codec, sent, difference));
+    for (std::size_t i = 0; i < p.numel; ++i) difference[i] = p.sum[i] - difference[i];
+  }
+  return compress::encode(codec, difference, out);
+}
+
+}  // namespace waggle::averaging
