@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "core/optim/attendance.hpp"
+
+#include <algorithm>
+
+namespace waggle::optim {
+
+namespace {
+
+constexpr std::size_t kMostRemembered = 4096;
+
+}  // namespace
+
+bool Attendance::expected(PeerId const& peer) const {
+  auto const found = missed_.find(peer);
+  return found == missed_.end() || found->second.skip == 0;
+}
+
+void Attendance::round(std::span<PeerId const> waited_for, std::span<PeerId const> came) {
+  for (auto& [peer, missed] : missed_)
+    if (missed.skip > 0) --missed.skip;
+  for (auto const& peer : waited_for) {
+    if (std::find(came.begin(), came.end(), peer) != came.end()) continue;
+    if (missed_.size() >= kMostRemembered) missed_.clear();
+    auto& missed = missed_[peer];
+    missed.running = std::min(missed.running + 1, 6);
+    missed.skip = std::min((1 << missed.running) - 1, kMostSkipped);
+  }
+  for (auto const& peer : came) missed_.erase(peer);
+}
+
+}  // namespace waggle::optim

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+#include "core/optim/tracker.hpp"
+
+#include <algorithm>
+
+#include "core/base/log.hpp"
+#include "core/crypto/peer_id.hpp"
+
+namespace waggle::optim {
+
+namespace {
+
+// Judging is quadratic in records; those never met are kept few.
+constexpr std::size_t kMostRecords = 512;
+constexpr std::size_t kMostStrangers = 64;
+constexpr std::size_t kMostRemembered = 4096;
+constexpr std::size_t kDialsAtOnce = 8;
+constexpr Duration kDialTimeout = std::chrono::seconds(10);
+constexpr Duration kFirstRedial = std::chrono::seconds(2);
+constexpr Duration kLastRedial = std::chrono::minutes(5);
+constexpr Duration kStoreTimeout = std::chrono::seconds(10);
+constexpr Duration kFetchTimeout = std::chrono::seconds(10);
+constexpr Duration kWithdrawTimeout = std::chrono::seconds(1);
+// Two fetches are never closer, whoever asks.
+constexpr Duration kFetchPause = std::chrono::milliseconds(100);
+
+}  // namespace
+
+ProgressTracker::ProgressTracker(net::Host& host,
+                                 dht::Dht& dht,
+                                 crypto::RecordKey const& record_key,
+                                 TrackerOptions options)
+    : host_(host),
+      runtime_(host.runtime()),
+      dht_(dht),
+      options_(std::move(options)),
+      key_(dht::Id::of_text(progress_key(options_.run_id))),
+      subkey_(progress_subkey(record_key.openssh_public())),
+      belief_(host.self(), options_.target_batch_size, options_.refresh),
+      publish_wanted_(runtime_),
+      fetch_wanted_(runtime_),
+      news_(runtime_),
+      scope_(runtime_) {
+  us_.peer = host.self();
+  us_.samples_per_second = kNoRate;
+  us_.client_mode = options_.client_mode;
+}
+
+ProgressTracker::~ProgressTracker() = default;
+
+void ProgressTracker::start() {
+  scope_.spawn("publish progress", publish_loop());
+  scope_.spawn("fetch progress", fetch_loop());
+}
+
+Co<void> ProgressTracker::close() {
+  bool const withdraw = published_;
+  co_await scope_.close();
+  if (withdraw) (void)co_await publish(true);
+}
+
+void ProgressTracker::trained(std::uint64_t samples, Duration interval) {
+  if (samples == 0) return;
+  us_.samples_accumulated += samples;
+  ema_.update(samples, std::max(1e-9, to_seconds(interval)));
+  us_.samples_per_second = ema_.samples_per_second();
+  last_active_epoch_ = us_.epoch;
+  dirty_ = true;
+  publish_wanted_.notify_all();
+}
+
+void ProgressTracker::dropped() {
+  us_.samples_accumulated = 0;
+  dirty_ = true;
+  publish_wanted_.notify_all();
+}
+
+void ProgressTracker::entered(std::int64_t epoch) {
+  us_.epoch = epoch;
+  us_.samples_accumulated = 0;
+  entered_at_ = dht_.time();
+  belief_.entered(epoch, entered_at_);
+  dirty_ = urgent_ = true;
+  fetch_soon_ = true;
+  publish_wanted_.notify_all();
+  fetch_wanted_.notify_all();
+}
+
+void ProgressTracker::set_joining(bool joining) {
+  joining_ = joining;
+}
+
+void ProgressTracker::set_silent(bool silent) {
+  if (silent == silent_) return;
+  silent_ = silent;
+  withdraw_ = silent && published_;
+  dirty_ = urgent_ = true;
+  publish_wanted_.notify_all();
+}
+
+void ProgressTracker::round_over(averaging::RoundReport const* report,
+                                 std::span<PeerId const> waited_for) {
+  std::vector<PeerId> came;
+  std::vector<double> weights;
+  if (report) {
+    weights = report->weights;
+    for (auto const& peer : report->group)
+      if (std::find(report->banned.begin(), report->banned.end(), peer) == report->banned.end())
+        came.push_back(peer);
+    belief_.took_part(report->group, weights, dht_.time() - entered_at_);
+  } else {
+    belief_.took_part({}, {}, 0);
+  }
+  attendance_.round(waited_for, came);
+}
+
+View ProgressTracker::view() {
+  us_.time = dht_.time();
+  for (auto& claim : claims_) {
+    claim.connected = host_.connected(claim.progress.peer);
+    if (claim.connected) seen_.insert(claim.progress.peer);
+    claim.seen = claim.connected || seen_.contains(claim.progress.peer);
+  }
+  return belief_.judge(us_, joining_, claims_, us_.time);
+}
+
+averaging::Expected ProgressTracker::expected() {
+  averaging::Expected expected;
+  auto const now = view();
+  for (auto const& p : now.peers) {
+    if (!p.believed || !p.connected || !attendance_.expected(p.peer)) continue;
+    // A record one epoch old is that of a peer that has just stepped; nobody need miss a round
+    // because the DHT is slower than an epoch.
+    if (p.epoch < us_.epoch - 1 || p.epoch > us_.epoch + 1) continue;
+    expected.peers.push_back(p.peer);
+  }
+  return expected;
+}
+
+double ProgressTracker::weight_limit(PeerId const& peer) const {
+  return belief_.weight_limit(peer, dht_.time());
+}
+
+Co<void> ProgressTracker::publish_loop() {
+  auto last = runtime_.now() - options_.publish_every;
+  auto const half = seconds(options_.expiration / 2);
+  for (;;) {
+    while (!dirty_ && !withdraw_) {
+      auto const waited = co_await publish_wanted_.wait(last + half);
+      if (waited) continue;
+      if (waited.error().code == Errc::cancelled) co_return;
+      break;
+    }
+    while (!urgent_ && runtime_.now() < last + options_.publish_every) {
+      auto const waited = co_await publish_wanted_.wait(last + options_.publish_every);
+      if (!waited && waited.error().code == Errc::cancelled) co_return;
+    }
+    bool const nil = withdraw_;
+    dirty_ = urgent_ = withdraw_ = false;
+    last = runtime_.now();
+    if (silent_ && !nil) continue;
+    // Who has nothing to give stays silent, as in hivemind.
+    if (!nil && (last_active_epoch_ < 0 || last_active_epoch_ < us_.epoch - 1)) continue;
+    auto const stored = co_await publish(nil);
+    if (stored) continue;
+    if (stored.error().code == Errc::cancelled) co_return;
+    log::debug("optim", "progress not stored: ", stored.error().detail);
+  }
+}
+
+Co<Status> ProgressTracker::publish(bool nil) {
+  dht::Record record;
+  record.key = key_;
+  record.subkey = subkey_;
+  us_.time = dht_.time();
+  record.value = nil ? wire::Msgpack().encode() : us_.to_msgpack().encode();
+  record.expiration = us_.time + options_.expiration;
+  published_ = !nil;
+  auto const deadline = runtime_.now() + (nil ? kWithdrawTimeout : kStoreTimeout);
+  WAGGLE_CO_TRY(bool const stored, co_await dht_.store(std::move(record), deadline));
+  if (!stored) co_return Error{Errc::refused, "no node took our progress record"};
+  co_return ok();
+}
+
+Co<void> ProgressTracker::fetch_loop() {
+  for (;;) {
+    auto const began = runtime_.now();
+    fetch_soon_ = false;
+    auto const fetched = co_await fetch();
+    if (!fetched) {
+      if (fetched.error().code == Errc::cancelled) co_return;
+      log::debug("optim", "progress not fetched: ", fetched.error().detail);
+    }
+    auto const now = view();
+    double const wait = std::clamp(
+        now.progress.next_fetch - dht_.time(), options_.refresh.min, options_.refresh.max);
+    while (runtime_.now() < began + kFetchPause ||
+           (!fetch_soon_ && runtime_.now() < began + seconds(wait))) {
+      auto const until = fetch_soon_ ? began + kFetchPause : began + seconds(wait);
+      auto const waited = co_await fetch_wanted_.wait(until);
+      if (!waited && waited.error().code == Errc::cancelled) co_return;
+    }
+  }
+}
+
+Co<Status> ProgressTracker::fetch() {
+  auto const deadline = runtime_.now() + kFetchTimeout;
+  WAGGLE_CO_TRY(auto const found, co_await dht_.get(key_, dht::Freshness::latest, deadline));
+  std::vector<Claim> claims;
+  std::size_t strangers = 0;
+  if (found.dictionary) {
+    for (auto const& [subkey, timed] : *found.dictionary) {
+      if (subkey == subkey_ || claims.size() >= kMostRecords) continue;
+      auto const value = wire::Msgpack::decode(timed.value);
+      if (!value || value->is_nil()) continue;
+      auto progress = LocalProgress::from_msgpack(*value);
+      if (!progress) {
+        log::debug("optim", progress.error().detail);
+        continue;
+      }
+      if (progress->peer == us_.peer) continue;
+      Claim claim;
+      claim.connected = host_.connected(progress->peer);
+      claim.seen = claim.connected || seen_.contains(progress->peer);
+      if (!claim.seen && ++strangers > kMostStrangers) continue;
+      claim.progress = std::move(*progress);
+      claim.owner = subkey;
+      claims.push_back(std::move(claim));
+    }
+  }
+  claims_ = std::move(claims);
+  ++fetches_;
+  meet();
+  news_.notify_all();
+  co_return ok();
+}
+
+// A record counts once its peer was met, so we go and meet it.
+void ProgressTracker::meet() {
+  if (dials_.size() > kMostRemembered)
+    std::erase_if(dials_, [](auto const& entry) { return !entry.second.running; });
+  if (seen_.size() > kMostRemembered) seen_.clear();
+  for (auto const& claim : claims_) {
+    auto const& peer = claim.progress.peer;
+    if (claim.connected || dials_in_flight_ >= kDialsAtOnce) continue;
+    auto& dial_state = dials_[peer];
+    if (dial_state.running || runtime_.now() < dial_state.next) continue;
+    dial_state.running = true;
+    ++dials_in_flight_;
+    scope_.spawn("dial a peer of the swarm", dial(peer));
+  }
+}
+
+Co<void> ProgressTracker::dial(PeerId peer) {
+  auto const connected = co_await host_.connect(peer, runtime_.now() + kDialTimeout);
+  --dials_in_flight_;
+  auto& state = dials_[peer];
+  state.running = false;
+  if (connected) {
+    seen_.insert(peer);
+    state = Dial{};
+  } else {
+    state.wait = std::clamp(2 * state.wait, kFirstRedial, kLastRedial);
+    state.next = runtime_.now() + state.wait;
+    log::debug("optim",
+               crypto::short_text(peer),
+               " has a record and cannot be reached: ",
+               connected.error().detail);
+  }
+  news_.notify_all();
+}
+
+Co<Status> ProgressTracker::refresh(TimePoint deadline) {
+  auto const before = fetches_;
+  while (fetches_ == before) {
+    fetch_soon_ = true;
+    fetch_wanted_.notify_all();
+    WAGGLE_CO_TRY_STATUS(co_await news_.wait(deadline));
+  }
+  co_return ok();
+}
+
+}  // namespace waggle::optim

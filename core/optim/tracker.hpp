@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/averaging/averager.hpp"
+#include "core/base/scope.hpp"
+#include "core/base/signal.hpp"
+#include "core/crypto/record_key.hpp"
+#include "core/dht/dht.hpp"
+#include "core/optim/attendance.hpp"
+#include "core/optim/belief.hpp"
+#include "core/optim/performance_ema.hpp"
+
+namespace waggle::optim {
+
+struct TrackerOptions {
+  std::string run_id;
+  std::uint64_t target_batch_size = 512;
+  bool client_mode = false;
+  double expiration = 60;  ///< seconds a record lives; republished at half
+  /// Between two reports of samples. An entered epoch is told at once.
+  Duration publish_every = std::chrono::milliseconds(300);
+  RefreshLimits refresh;
+};
+
+/// Tells the swarm how far we are and learns how far it is. Publishes our signed record under
+/// "<run_id>_progress", fetches the others', dials those never met (a record only counts once its
+/// PeerID was seen), and judges them all through Belief. Between fetches progress is carried on by
+/// rates, so that short epochs need not wait for the DHT. Source: spec/hivemind-averaging.md
+/// section 6. Thread: the network thread.
+class ProgressTracker {
+ public:
+  ProgressTracker(net::Host& host,
+                  dht::Dht& dht,
+                  crypto::RecordKey const& record_key,
+                  TrackerOptions options);
+  ~ProgressTracker();
+
+  void start();
+  /// Stops and stores nil in place of our record, if one may live, within a second or so.
+  [[nodiscard]] Co<void> close();
+
+  /// `samples` more for this epoch, which took `interval` since the last batch or its begin.
+  void trained(std::uint64_t samples, Duration interval);
+  /// Samples of this epoch that are lost.
+  void dropped();
+  /// We are in `epoch` with no samples yet. Told to everybody at once.
+  void entered(std::int64_t epoch);
+  /// Only the others count until then, see Belief::judge.
+  void set_joining(bool joining);
+  /// While paused nothing is published and the record is withdrawn.
+  void set_silent(bool silent);
+
+  /// A gradient round of ours with `waited_for` expected is over; `report` null: no group was
+  /// found. Call before entered().
+  void round_over(averaging::RoundReport const* report, std::span<PeerId const> waited_for);
+
+  /// Judged as of now.
+  [[nodiscard]] View view();
+  /// Fetches once and waits for it. Errors: timeout, cancelled.
+  [[nodiscard]] Co<Status> refresh(TimePoint deadline);
+
+  /// Whom a group of ours waits for: believed, connected, in this epoch or at its edge, and not
+  /// away from the last rounds.
+  [[nodiscard]] averaging::Expected expected();
+  [[nodiscard]] double weight_limit(PeerId const& peer) const;
+
+  [[nodiscard]] std::uint64_t samples() const noexcept { return us_.samples_accumulated; }
+
+  [[nodiscard]] double samples_per_second() const noexcept { return ema_.samples_per_second(); }
+
+  /// Whether a record of somebody never met is still being dialled.
+  [[nodiscard]] bool dialling() const noexcept { return dials_in_flight_ > 0; }
+
+  /// Whether any fetch has succeeded.
+  [[nodiscard]] bool informed() const noexcept { return fetches_ > 0; }
+
+  /// Told after each fetch.
+  [[nodiscard]] Signal& news() noexcept { return news_; }
+
+ private:
+  struct Dial {
+    TimePoint next{};
+    Duration wait{};
+    bool running = false;
+  };
+
+  Co<void> publish_loop();
+  Co<void> fetch_loop();
+  Co<Status> publish(bool nil);
+  Co<Status> fetch();
+  Co<void> dial(PeerId peer);
+  void meet();
+
+  net::Host& host_;
+  Runtime& runtime_;
+  dht::Dht& dht_;
+  TrackerOptions options_;
+  dht::Id key_;
+  Bytes subkey_;
+
+  Belief belief_;
+  Attendance attendance_;
+  PerformanceEma ema_;
+  LocalProgress us_;
+  bool joining_ = true;
+  bool silent_ = false;
+  std::int64_t last_active_epoch_ = -1;
+  double entered_at_ = 0;
+
+  std::vector<Claim> claims_;
+  std::set<PeerId> seen_;
+  std::map<PeerId, Dial> dials_;
+  std::size_t dials_in_flight_ = 0;
+  std::uint64_t fetches_ = 0;
+
+  bool dirty_ = false;
+  bool urgent_ = false;
+  bool withdraw_ = false;
+  bool published_ = false;
+  bool fetch_soon_ = false;
+  Signal publish_wanted_;
+  Signal fetch_wanted_;
+  Signal news_;
+  Scope scope_;
+};
+
+}  // namespace waggle::optim
