@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <string>
+
+#include <CLI/CLI.hpp>
 
 #include "core/base/result.hpp"
 
@@ -41,9 +42,12 @@ void add_common(CLI::App& command, Common& common);
 /// Examples below the options: one a line.
 void add_examples(CLI::App& command, std::string const& examples);
 
-/// Says what went wrong on stderr ("waggle: …") or, with --json, as one object on stdout; returns `code`.
+/// Says what went wrong on stderr ("waggle: …") or, with --json, as one object on stdout; returns
+/// `code`.
 int fail(Common const& common, Error const& error, ExitCode code = kFailed);
 
-[[nodiscard]] inline std::filesystem::path api_socket(Common const& common) { return common.data_dir / "api.sock"; }
+[[nodiscard]] inline std::filesystem::path api_socket(Common const& common) {
+  return common.data_dir / "api.sock";
+}
 
 }  // namespace waggle::app

@@ -3,8 +3,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "app/command.hpp"
 #include "core/node/api.hpp"
+
+#include "app/command.hpp"
 
 namespace waggle::app {
 namespace {
@@ -17,7 +18,10 @@ struct Control {
 };
 
 constexpr Control kControls[] = {
-    {"pause", "Compute nothing, but stay in the swarm and keep serving", "paused", node::Command::Kind::pause},
+    {"pause",
+     "Compute nothing, but stay in the swarm and keep serving",
+     "paused",
+     node::Command::Kind::pause},
     {"resume", "Go on after pause", "resumed", node::Command::Kind::resume},
     {"finish", "Finish this epoch, save, and leave", "finishing", node::Command::Kind::finish},
 };
@@ -33,7 +37,8 @@ void add_control(CLI::App& app, Common& common, Action& chosen) {
     command->add_option("prefix", request->prefix, "The task; every task if not given");
     if (control.kind == node::Command::Kind::finish) {
       auto const epoch = std::make_shared<std::int64_t>(0);
-      command->add_option("--at-epoch", *epoch, "Leave once this epoch is reached")->check(CLI::PositiveNumber);
+      command->add_option("--at-epoch", *epoch, "Leave once this epoch is reached")
+          ->check(CLI::PositiveNumber);
       command->parse_complete_callback([request, epoch] {
         if (*epoch > 0) request->at_epoch = *epoch;
       });

@@ -2,24 +2,39 @@
 // The whole program in one screen: name the subcommands, parse, run the one that was chosen.
 #include <cstdio>
 
-#include "app/command.hpp"
 #include "core/node/options.hpp"
+
+#include "app/command.hpp"
 
 int main(int argc, char** argv) {
   using namespace waggle::app;
-  CLI::App app{"Waggle: strangers' computers train a neural network together, with no server in the middle.", "waggle"};
+  CLI::App app{
+      "Waggle: strangers' computers train a neural network together, with no server in the middle.",
+      "waggle"};
   app.set_version_flag("--version", std::string(WAGGLE_VERSION));
   app.require_subcommand(0, 1);
-  app.footer("Examples:\n"
-             "  waggle demo                                   four processes on this machine train together\n"
-             "  waggle run 'waggle:fashion_resnet?op=…&peer=…'  join a task by its link\n"
-             "  waggle publish task.toml                      publish a task and print its link\n"
-             "  waggle status                                 what the running program does\n");
+  app.footer(
+      "Examples:\n"
+      "  waggle demo                                   four processes on this machine train "
+      "together\n"
+      "  waggle run 'waggle:fashion_resnet?op=…&peer=…'  join a task by its link\n"
+      "  waggle publish task.toml                      publish a task and print its link\n"
+      "  waggle status                                 what the running program does\n");
 
   Common common;
   common.data_dir = waggle::node::default_data_dir();
   Action chosen;
-  for (auto const add : {add_run, add_publish, add_node, add_demo, add_status, add_control, add_monitor, add_export, add_leave, add_key, add_doctor})
+  for (auto const add : {add_run,
+                         add_publish,
+                         add_node,
+                         add_demo,
+                         add_status,
+                         add_control,
+                         add_monitor,
+                         add_export,
+                         add_leave,
+                         add_key,
+                         add_doctor})
     add(app, common, chosen);
 
   try {

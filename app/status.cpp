@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
+
 #include <nlohmann/json.hpp>
 
-#include "app/command.hpp"
 #include "core/node/api.hpp"
+
+#include "app/command.hpp"
 
 namespace waggle::app {
 namespace {
@@ -11,15 +13,24 @@ namespace {
 using Json = nlohmann::json;
 
 void print_task(Json const& task) {
-  std::printf("%s (%s): %s", task.value("title", "").c_str(), task.value("prefix", "").c_str(), task.value("state", "").c_str());
+  std::printf("%s (%s): %s",
+              task.value("title", "").c_str(),
+              task.value("prefix", "").c_str(),
+              task.value("state", "").c_str());
   auto const reason = task.value("reason", "");
   std::printf("%s%s\n", reason.empty() ? "" : ", ", reason.c_str());
   std::printf("  epoch %lld of the swarm's %lld, %llu of %llu samples, %zu peers\n",
-              static_cast<long long>(task.value("epoch", 0LL)), static_cast<long long>(task.value("swarm_epoch", 0LL)),
-              task.value("swarm_samples", 0ULL), task.value("target_batch_size", 0ULL), task.value("swarm_peers", std::size_t{0}));
-  std::printf("  %.0f samples/s here, %.0f in the swarm, %llu given since the start\n", task.value("samples_per_second", 0.0),
-              task.value("swarm_samples_per_second", 0.0), task.value("samples_given", 0ULL));
-  if (task.contains("loss") && task["loss"].is_number()) std::printf("  loss %.4f", task["loss"].get<double>());
+              static_cast<long long>(task.value("epoch", 0LL)),
+              static_cast<long long>(task.value("swarm_epoch", 0LL)),
+              task.value("swarm_samples", 0ULL),
+              task.value("target_batch_size", 0ULL),
+              task.value("swarm_peers", std::size_t{0}));
+  std::printf("  %.0f samples/s here, %.0f in the swarm, %llu given since the start\n",
+              task.value("samples_per_second", 0.0),
+              task.value("swarm_samples_per_second", 0.0),
+              task.value("samples_given", 0ULL));
+  if (task.contains("loss") && task["loss"].is_number())
+    std::printf("  loss %.4f", task["loss"].get<double>());
   if (task.contains("test_accuracy") && task["test_accuracy"].is_number())
     std::printf("  accuracy %.2f %%", 100 * task["test_accuracy"].get<double>());
   std::printf("\n");
@@ -33,20 +44,27 @@ int run(Common const& common) {
     return kDone;
   }
   auto const snapshot = Json::parse(*body, nullptr, false);
-  if (!snapshot.is_object()) return fail(common, Error{Errc::malformed, "the node's answer is no JSON object"});
-  std::printf("Waggle %s, process %lld, up %.0f s, peer %s\n", snapshot.value("version", "?").c_str(),
-              static_cast<long long>(snapshot.value("pid", 0LL)), snapshot.value("uptime", 0.0), snapshot.value("peer_id", "?").c_str());
-  std::printf("%zu connections, %zu peers in the routing table\n", snapshot.value("peers", Json::array()).size(),
+  if (!snapshot.is_object())
+    return fail(common, Error{Errc::malformed, "the node's answer is no JSON object"});
+  std::printf("Waggle %s, process %lld, up %.0f s, peer %s\n",
+              snapshot.value("version", "?").c_str(),
+              static_cast<long long>(snapshot.value("pid", 0LL)),
+              snapshot.value("uptime", 0.0),
+              snapshot.value("peer_id", "?").c_str());
+  std::printf("%zu connections, %zu peers in the routing table\n",
+              snapshot.value("peers", Json::array()).size(),
               snapshot.value("dht_table", std::size_t{0}));
   for (auto const& task : snapshot.value("tasks", Json::array())) print_task(task);
-  for (auto const& notice : snapshot.value("notices", Json::array())) std::printf("note: %s\n", notice.get<std::string>().c_str());
+  for (auto const& notice : snapshot.value("notices", Json::array()))
+    std::printf("note: %s\n", notice.get<std::string>().c_str());
   return kDone;
 }
 
 }  // namespace
 
 void add_status(CLI::App& app, Common& common, Action& chosen) {
-  auto* const command = app.add_subcommand("status", "What the running Waggle of this data directory does");
+  auto* const command =
+      app.add_subcommand("status", "What the running Waggle of this data directory does");
   add_common(*command, common);
   add_examples(*command, "  waggle status\n  waggle status --json | jq .tasks\n");
   command->callback([&common, &chosen] { chosen = [&common] { return run(common); }; });

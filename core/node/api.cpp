@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/api.hpp"
 
-#include <httplib.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <list>
 #include <mutex>
 #include <thread>
+
+#include <httplib.h>
+#include <sys/stat.h>
 
 #include "core/base/text.hpp"
 #include "core/node/metrics.hpp"
@@ -18,10 +18,11 @@
 namespace waggle::node {
 namespace {
 
-constexpr std::size_t kMaxListeners = 16;       // each holds a thread of the API's pool
-constexpr std::size_t kMaxEventsQueued = 256;   // a slow listener loses the oldest
+constexpr std::size_t kMaxListeners = 16;      // each holds a thread of the API's pool
+constexpr std::size_t kMaxEventsQueued = 256;  // a slow listener loses the oldest
 constexpr std::size_t kMaxCommandBytes = 4096;
-constexpr auto kKeepAlive = std::chrono::seconds(15);  // a comment line, so that a dead listener is noticed
+constexpr auto kKeepAlive =
+    std::chrono::seconds(15);  // a comment line, so that a dead listener is noticed
 
 /// One GET /v1/events in progress.
 struct Listener {
@@ -69,7 +70,8 @@ struct Api::State {
   }
 };
 
-Api::Api(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Api::Api(std::unique_ptr<State> state) : state_(std::move(state)) {
+}
 
 Result<std::unique_ptr<Api>> Api::start(std::filesystem::path const& socket,
                                         Latest<Snapshot> const& snapshots,
@@ -86,28 +88,41 @@ Result<std::unique_ptr<Api>> Api::start(std::filesystem::path const& socket,
   });
   server.Get("/metrics", [&snapshots](httplib::Request const&, httplib::Response& response) {
     auto const snapshot = snapshots.get();
-    response.set_content(snapshot ? to_metrics(*snapshot) : std::string(), "text/plain; version=0.0.4");
+    response.set_content(snapshot ? to_metrics(*snapshot) : std::string(),
+                         "text/plain; version=0.0.4");
   });
   server.Get("/healthz", [&snapshots](httplib::Request const&, httplib::Response& response) {
     bool const ready = snapshots.get() != nullptr;
     response.status = ready ? 200 : 503;
     response.set_content(ready ? "ok\n" : "starting\n", "text/plain");
   });
-  server.Get("/v1/events", [raw = state.get()](httplib::Request const&, httplib::Response& response) { raw->serve_events(response); });
-  server.Post("/v1/commands", [send = std::move(send)](httplib::Request const& request, httplib::Response& response) {
-    auto command = Command::from_json(request.body);
-    auto const done = command ? send(*std::move(command)) : Status(std::move(command).error());
-    response.status = done ? 200 : 400;
-    response.set_content(done ? std::string("{\"ok\":true}\n") : done.error().detail + "\n", done ? "application/json" : "text/plain");
-  });
+  server.Get("/v1/events",
+             [raw = state.get()](httplib::Request const&, httplib::Response& response) {
+               raw->serve_events(response);
+             });
+  server.Post(
+      "/v1/commands",
+      [send = std::move(send)](httplib::Request const& request, httplib::Response& response) {
+        auto command = Command::from_json(request.body);
+        auto const done = command ? send(*std::move(command)) : Status(std::move(command).error());
+        response.status = done ? 200 : 400;
+        response.set_content(done ? std::string("{\"ok\":true}\n") : done.error().detail + "\n",
+                             done ? "application/json" : "text/plain");
+      });
   std::error_code ignored;
-  std::filesystem::remove(socket, ignored);  // the directory's lock is ours, so a socket here is a dead process's
+  std::filesystem::remove(
+      socket, ignored);  // the directory's lock is ours, so a socket here is a dead process's
   // Made under a tight umask, since chmod after bind would leave a moment open to others.
   auto const old_mask = ::umask(0177);
   bool const bound = server.bind_to_port(socket.c_str(), 80);
   ::umask(old_mask);
   if (!bound)
-    return Error{Errc::io, cat("cannot listen on ", socket.string(), " (a path has at most 107 bytes, this one ", socket.string().size(), ")")};
+    return Error{Errc::io,
+                 cat("cannot listen on ",
+                     socket.string(),
+                     " (a path has at most 107 bytes, this one ",
+                     socket.string().size(),
+                     ")")};
   state->thread = std::thread([raw = state.get()] { raw->server.listen_after_bind(); });
   return std::unique_ptr<Api>(new Api(std::move(state)));
 }
@@ -146,7 +161,13 @@ httplib::Client client_for(std::filesystem::path const& socket) {
 }
 
 Result<std::string> answer(httplib::Result const& result, std::filesystem::path const& socket) {
-  if (!result) return Error{Errc::not_found, cat("no Waggle answers at ", socket.string(), " (", httplib::to_string(result.error()), "); is one running with this data directory?")};
+  if (!result)
+    return Error{Errc::not_found,
+                 cat("no Waggle answers at ",
+                     socket.string(),
+                     " (",
+                     httplib::to_string(result.error()),
+                     "); is one running with this data directory?")};
   if (result->status != 200) return Error{Errc::refused, cat("the node says: ", result->body)};
   return result->body;
 }

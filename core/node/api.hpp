@@ -12,9 +12,9 @@
 
 namespace waggle::node {
 
-/// The local API over HTTP on <data dir>/api.sock (mode 0600): GET /v1/snapshot, GET /v1/events (server-sent),
-/// POST /v1/commands, GET /metrics (Prometheus), GET /healthz. Runs on threads of its own, which touch only the
-/// latest snapshot and the command sink.
+/// The local API over HTTP on <data dir>/api.sock (mode 0600): GET /v1/snapshot, GET /v1/events
+/// (server-sent), POST /v1/commands, GET /metrics (Prometheus), GET /healthz. Runs on threads of
+/// its own, which touch only the latest snapshot and the command sink.
 class Api {
  public:
   /// `send` may be called from any of the API's threads. Errors: io.
@@ -34,8 +34,10 @@ class Api {
   std::unique_ptr<State> state_;
 };
 
-/// The other end: asks a node for one answer. Errors: not_found (no node runs in that data directory), io, refused.
-[[nodiscard]] Result<std::string> api_get(std::filesystem::path const& socket, std::string const& path);
+/// The other end: asks a node for one answer. Errors: not_found (no node runs in that data
+/// directory), io, refused.
+[[nodiscard]] Result<std::string> api_get(std::filesystem::path const& socket,
+                                          std::string const& path);
 [[nodiscard]] Status api_post(std::filesystem::path const& socket, Command const& command);
 
 }  // namespace waggle::node

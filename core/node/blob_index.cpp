@@ -35,9 +35,11 @@ Result<std::unique_ptr<BlobIndex>> BlobIndex::load(store::Store& store, Executor
 void BlobIndex::put_manifest(blob::BlobId const& id, ByteView manifest) {
   auto decoded = blob::Manifest::decode(manifest);
   if (!decoded) return;
-  auto const [entry, fresh] = entries_.try_emplace(id, Entry{to_bytes(manifest), std::vector<bool>(decoded->chunks.size(), false)});
+  auto const [entry, fresh] = entries_.try_emplace(
+      id, Entry{to_bytes(manifest), std::vector<bool>(decoded->chunks.size(), false)});
   if (!fresh) return;
-  store_thread_.post([this, id, bytes = entry->second.manifest] { report(store_.put_manifest(id.hash, bytes)); });
+  store_thread_.post(
+      [this, id, bytes = entry->second.manifest] { report(store_.put_manifest(id.hash, bytes)); });
 }
 
 std::optional<Bytes> BlobIndex::manifest(blob::BlobId const& id) const {
@@ -50,7 +52,8 @@ void BlobIndex::mark_held(blob::BlobId const& id, std::size_t chunk) {
   auto const found = entries_.find(id);
   if (found == entries_.end() || chunk >= found->second.held.size()) return;
   found->second.held[chunk] = true;
-  store_thread_.post([this, id, chunk] { report(store_.mark_chunk(id.hash, static_cast<std::uint32_t>(chunk))); });
+  store_thread_.post(
+      [this, id, chunk] { report(store_.mark_chunk(id.hash, static_cast<std::uint32_t>(chunk))); });
 }
 
 std::vector<bool> BlobIndex::held(blob::BlobId const& id) const {

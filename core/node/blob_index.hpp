@@ -9,12 +9,15 @@
 
 namespace waggle::node {
 
-/// Notes of held chunks: answered from memory, written behind to the store on its thread. A note lost in a crash
-/// costs fetching that chunk again, never a wrong claim: it is written after the chunk.
+/// Notes of held chunks: answered from memory, written behind to the store on its thread. A note
+/// lost in a crash costs fetching that chunk again, never a wrong claim: it is written after the
+/// chunk.
 class BlobIndex final : public blob::Index {
  public:
-  /// Reads what the store holds. Thread of the calls: the network thread. `store` is used on `store_thread` alone from here on.
-  [[nodiscard]] static Result<std::unique_ptr<BlobIndex>> load(store::Store& store, Executor& store_thread);
+  /// Reads what the store holds. Thread of the calls: the network thread. `store` is used on
+  /// `store_thread` alone from here on.
+  [[nodiscard]] static Result<std::unique_ptr<BlobIndex>> load(store::Store& store,
+                                                               Executor& store_thread);
 
   void put_manifest(blob::BlobId const& id, ByteView manifest) override;
   [[nodiscard]] std::optional<Bytes> manifest(blob::BlobId const& id) const override;
@@ -28,7 +31,9 @@ class BlobIndex final : public blob::Index {
     Bytes manifest;
     std::vector<bool> held;
   };
-  BlobIndex(store::Store& store, Executor& store_thread) : store_(store), store_thread_(store_thread) {}
+
+  BlobIndex(store::Store& store, Executor& store_thread)
+      : store_(store), store_thread_(store_thread) {}
 
   store::Store& store_;
   Executor& store_thread_;

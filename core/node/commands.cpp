@@ -2,8 +2,9 @@
 #include "core/node/commands.hpp"
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include <nlohmann/json.hpp>
 
 #include "core/base/text.hpp"
 
@@ -21,7 +22,8 @@ constexpr std::array<std::pair<std::string_view, Command::Kind>, 4> kKinds{{
 
 Result<Command> Command::from_json(std::string_view text) {
   auto const json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return Error{Errc::malformed, "a command is a JSON object like {\"command\": \"pause\"}"};
+  if (!json.is_object())
+    return Error{Errc::malformed, "a command is a JSON object like {\"command\": \"pause\"}"};
   Command command{Kind::pause, {}, {}};
   bool known = false;
   for (auto const& [key, value] : json.items()) {

@@ -10,10 +10,11 @@
 
 namespace waggle::node {
 
-/// What every front end may ask of a node; fields are only ever added. JSON: {"command": "pause", "prefix": "…"}.
+/// What every front end may ask of a node; fields are only ever added. JSON: {"command": "pause",
+/// "prefix": "…"}.
 struct Command {
   enum class Kind : std::uint8_t {
-    pause,   ///< compute nothing, stay in the swarm
+    pause,  ///< compute nothing, stay in the swarm
     resume,
     finish,  ///< finish this epoch (or run until `at_epoch`), then leave
     stop,    ///< finish the round and leave in seconds

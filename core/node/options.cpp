@@ -6,9 +6,11 @@
 namespace waggle::node {
 
 std::filesystem::path default_data_dir() {
-  if (char const* const xdg = std::getenv("XDG_DATA_HOME"); xdg != nullptr && *xdg == '/') return std::filesystem::path(xdg) / "waggle";
+  if (char const* const xdg = std::getenv("XDG_DATA_HOME"); xdg != nullptr && *xdg == '/')
+    return std::filesystem::path(xdg) / "waggle";
   char const* const home = std::getenv("HOME");
-  return std::filesystem::path(home != nullptr && *home == '/' ? home : "/") / ".local/share/waggle";
+  return std::filesystem::path(home != nullptr && *home == '/' ? home : "/") /
+         ".local/share/waggle";
 }
 
 }  // namespace waggle::node

@@ -16,18 +16,18 @@ namespace waggle::node {
 struct Options {
   std::filesystem::path data_dir;
   std::string listen_host = "0.0.0.0";
-  std::uint16_t port = 0;                   ///< 0: the one used last, else any; a busy one makes way for the next
-  std::vector<wire::Multiaddr> peers;       ///< where to begin, each with /p2p/
-  std::size_t threads = 1;                  ///< of the trainer
-  bool client_mode = false;                 ///< accept no connections, serve nothing
-  bool serve_api = true;                    ///< <data dir>/api.sock
+  std::uint16_t port = 0;  ///< 0: the one used last, else any; a busy one makes way for the next
+  std::vector<wire::Multiaddr> peers;  ///< where to begin, each with /p2p/
+  std::size_t threads = 1;             ///< of the trainer
+  bool client_mode = false;            ///< accept no connections, serve nothing
+  bool serve_api = true;               ///< <data dir>/api.sock
   std::string version = "0.1.0";
 };
 
 /// Something that happened, for `--json` (one object a line), the API's event stream and a person.
 struct Event {
   std::string json;
-  std::string text;                         ///< empty: of no interest to a person
+  std::string text;  ///< empty: of no interest to a person
 };
 
 using EventSink = std::function<void(Event const&)>;

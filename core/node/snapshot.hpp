@@ -8,11 +8,12 @@
 
 namespace waggle::node {
 
-/// Everything a front end may show, as plain values, immutable once published. Fields are only ever added.
-/// Times are Unix seconds, durations seconds, sizes bytes, rates per second, unless a name says otherwise.
+/// Everything a front end may show, as plain values, immutable once published. Fields are only ever
+/// added. Times are Unix seconds, durations seconds, sizes bytes, rates per second, unless a name
+/// says otherwise.
 
 struct PeerView {
-  std::string id;                     ///< base58
+  std::string id;  ///< base58
   std::string address;
   std::string agent;
   bool relayed = false;
@@ -26,9 +27,9 @@ struct PeerView {
 /// The last round of a task, as the optimizer reported it.
 struct RoundView {
   std::int64_t epoch = 0;
-  std::string outcome;                ///< averaged | local | alone
-  std::string why;                    ///< why not averaged
-  std::vector<std::string> group;     ///< peer ids
+  std::string outcome;             ///< averaged | local | alone
+  std::string why;                 ///< why not averaged
+  std::vector<std::string> group;  ///< peer ids
   double seconds = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
@@ -40,9 +41,10 @@ struct TaskView {
   std::string prefix;
   std::string title;
   std::string link;
-  std::string state;                  ///< finding | fetching | starting | training | paused | finishing | done | failed
-  std::string phase;                  ///< what the optimizer is doing, in words
-  std::string reason;                 ///< why paused or failed
+  std::string
+      state;  ///< finding | fetching | starting | training | paused | finishing | done | failed
+  std::string phase;   ///< what the optimizer is doing, in words
+  std::string reason;  ///< why paused or failed
   std::int64_t epoch = 0;
   std::int64_t swarm_epoch = 0;
   std::uint64_t samples_this_epoch = 0;
@@ -51,12 +53,12 @@ struct TaskView {
   double samples_per_second = 0;
   double swarm_samples_per_second = 0;
   std::size_t swarm_peers = 0;
-  double eta = 0;                     ///< seconds until the epoch is full
-  std::optional<double> loss;         ///< ours, mean over the last epoch
+  double eta = 0;              ///< seconds until the epoch is full
+  std::optional<double> loss;  ///< ours, mean over the last epoch
   std::optional<double> learning_rate;
   std::optional<double> test_loss;
   std::optional<double> test_accuracy;
-  std::uint64_t samples_given = 0;    ///< since the program started
+  std::uint64_t samples_given = 0;  ///< since the program started
   std::uint64_t fetch_done = 0;
   std::uint64_t fetch_total = 0;
   std::optional<RoundView> last_round;
@@ -66,7 +68,7 @@ struct TaskView {
 struct ContributionView {
   std::uint64_t samples = 0;
   std::uint64_t rounds = 0;
-  double credits = 0;                 ///< GFLOP of training
+  double credits = 0;  ///< GFLOP of training
   double hours = 0;
 };
 
@@ -88,8 +90,9 @@ struct Snapshot {
   std::uint64_t socket_bytes_out = 0;
   std::size_t dht_table = 0;
   std::size_t dht_records = 0;
-  double clock_offset = 0;            ///< seconds, the swarm's clock less ours
-  std::vector<std::string> notices;   ///< things a person should know: "port 31337 was busy, listening on 31338"
+  double clock_offset = 0;  ///< seconds, the swarm's clock less ours
+  std::vector<std::string>
+      notices;  ///< things a person should know: "port 31337 was busy, listening on 31338"
 };
 
 }  // namespace waggle::node

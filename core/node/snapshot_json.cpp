@@ -26,10 +26,14 @@ Json json_of(PeerView const& p) {
 }
 
 Json json_of(RoundView const& r) {
-  return {{"epoch", r.epoch},           {"outcome", r.outcome},
-          {"why", r.why},               {"group", r.group},
-          {"seconds", r.seconds},       {"bytes_sent", r.bytes_sent},
-          {"bytes_received", r.bytes_received}, {"values_sent", r.values_sent}};
+  return {{"epoch", r.epoch},
+          {"outcome", r.outcome},
+          {"why", r.why},
+          {"group", r.group},
+          {"seconds", r.seconds},
+          {"bytes_sent", r.bytes_sent},
+          {"bytes_received", r.bytes_received},
+          {"values_sent", r.values_sent}};
 }
 
 Json json_of(TaskView const& t) {
@@ -74,22 +78,24 @@ Json list(std::vector<T> const& items) {
 }  // namespace
 
 std::string to_json(Snapshot const& s) {
-  Json const json = {{"schema", Snapshot::kSchema},
-                     {"version", s.version},
-                     {"pid", s.pid},
-                     {"time", s.time},
-                     {"uptime", s.uptime},
-                     {"peer_id", s.peer_id},
-                     {"addresses", s.addresses},
-                     {"peers", list(s.peers)},
-                     {"tasks", list(s.tasks)},
-                     {"contribution", {{"today", json_of(s.today)}, {"week", json_of(s.week)}, {"all", json_of(s.all_time)}}},
-                     {"socket_bytes_in", s.socket_bytes_in},
-                     {"socket_bytes_out", s.socket_bytes_out},
-                     {"dht_table", s.dht_table},
-                     {"dht_records", s.dht_records},
-                     {"clock_offset", s.clock_offset},
-                     {"notices", s.notices}};
+  Json const json = {
+      {"schema", Snapshot::kSchema},
+      {"version", s.version},
+      {"pid", s.pid},
+      {"time", s.time},
+      {"uptime", s.uptime},
+      {"peer_id", s.peer_id},
+      {"addresses", s.addresses},
+      {"peers", list(s.peers)},
+      {"tasks", list(s.tasks)},
+      {"contribution",
+       {{"today", json_of(s.today)}, {"week", json_of(s.week)}, {"all", json_of(s.all_time)}}},
+      {"socket_bytes_in", s.socket_bytes_in},
+      {"socket_bytes_out", s.socket_bytes_out},
+      {"dht_table", s.dht_table},
+      {"dht_records", s.dht_records},
+      {"clock_offset", s.clock_offset},
+      {"notices", s.notices}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

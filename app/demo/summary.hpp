@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/demo/volunteer.hpp"
+
+namespace waggle::app::demo {
+
+/// What was asked of the run.
+struct Goal {
+  std::string task;                    ///< resnet | gpt
+  double target = 0;                   ///< accuracy to reach; for gpt the fraction of the bigram's loss to stay below
+  std::size_t peers = 4;
+  double time_limit_s = 0;
+  double bigram_loss = 0;              ///< gpt: what a bigram table reaches on the held-out part
+};
+
+/// One object with everything measured. "ok" is whether the goal was reached and nothing was left undone.
+[[nodiscard]] nlohmann::ordered_json summarize(Goal const& goal,
+                                               std::list<Volunteer>& volunteers,
+                                               std::vector<double> const& parameter_differences,
+                                               double elapsed_s,
+                                               std::vector<std::string> const& problems);
+
+/// The same, for a person.
+void print_summary(nlohmann::ordered_json const& summary);
+
+/// RMS of the difference over RMS of `a`, of two safetensors files with the same layout. Errors: io, malformed.
+[[nodiscard]] Result<double> relative_difference(std::filesystem::path const& a, std::filesystem::path const& b);
+
+}  // namespace waggle::app::demo

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <optional>
+
+#include "app/demo/volunteer.hpp"
+
+namespace waggle::app::demo {
+
+/// The live table: redrawn in place on a terminal, a line every few seconds elsewhere, nothing with --json.
+class Table {
+ public:
+  explicit Table(bool quiet);
+  void draw(std::list<Volunteer> const& volunteers, double elapsed_s);
+
+ private:
+  bool quiet_;
+  bool terminal_;
+  double last_drawn_ = -1e9;
+  std::size_t lines_ = 0;
+};
+
+/// The best running figure any peer measured: accuracy, or for text the held-out loss.
+[[nodiscard]] std::optional<double> swarm_accuracy(std::list<Volunteer> const& volunteers);
+
+}  // namespace waggle::app::demo

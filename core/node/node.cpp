@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "core/node/node.hpp"
+
+#include <asio/post.hpp>
+#include <pthread.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "core/base/latest.hpp"
+#include "core/base/log.hpp"
+#include "core/base/system_runtime.hpp"
+#include "core/node/api.hpp"
+#include "core/node/jobs.hpp"
+#include "core/node/observer.hpp"
+
+namespace waggle::node {
+
+struct Node::State {
+  State(Options o, Job j, EventSink e) : options(std::move(o)), job(std::move(j)), events(std::move(e)), leave_asked(runtime) {}
+
+  // Fixed at construction.
+  Options options;
+  Job job;
+  EventSink events;
+
+  // The network thread's.
+  SystemRuntime runtime;
+  std::unique_ptr<Services> services;
+  std::unique_ptr<JobRunner> runner;
+  std::unique_ptr<Observer> observer;
+  Signal leave_asked;
+  bool leaving = false;
+
+  Latest<Snapshot> latest;
+  std::unique_ptr<Api> api;
+  std::thread thread;
+
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::optional<Outcome> outcome;  // guarded by mutex
+
+  void emit(Event const& event) {
+    if (events) events(event);
+    if (api) api->publish(event.json);
+  }
+
+  // Runs the job beside the observer until it ends or is told to leave; then closes everything, in order.
+  Co<void> main() {
+    Scope scope(runtime);
+    auto result = co_await serve(scope);
+    if (observer) co_await observer->close();
+    if (runner) co_await runner->close();
+    co_await scope.close();
+    co_await services->close();
+    {
+      std::lock_guard const lock(mutex);
+      outcome = std::move(result);
+    }
+    ended.notify_all();
+    runtime.stop();
+  }
+
+  Co<Outcome> serve(Scope& scope) {
+    auto begun = services->begin();
+    if (!begun) co_return Outcome{std::move(begun).error(), {}};
+    EventSink sink = [this](Event const& event) { emit(event); };
+    runner = std::make_unique<JobRunner>(*services, std::move(sink));
+    observer = std::make_unique<Observer>(*services, *runner, latest);
+    runner->announce_start();
+    std::optional<Outcome> done;
+    Signal finished(runtime);
+    scope.spawn("job", run_job(done, finished));
+    while (!done) {
+      auto const woken = co_await finished.wait();
+      if (!woken) break;
+    }
+    co_return done ? *std::move(done) : Outcome{Error{Errc::cancelled, "stopped"}, {}};
+  }
+
+  Co<void> run_job(std::optional<Outcome>& done, Signal& finished) {
+    done = co_await runner->run(job);
+    finished.notify_all();
+  }
+};
+
+Node::Node(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Result<std::unique_ptr<Node>> Node::start(Options options, Job job, EventSink events) {
+  auto state = std::make_unique<State>(std::move(options), std::move(job), std::move(events));
+  WAGGLE_TRY(state->services, Services::open(state->runtime, state->options));
+  if (state->options.serve_api) {
+    auto forward = [raw = state.get()](Command command) -> Status {
+      asio::post(raw->runtime.executor(), [raw, command] {
+        if (raw->runner) raw->runner->command(command);
+      });
+      return ok();
+    };
+    WAGGLE_TRY(state->api, Api::start(state->options.data_dir / "api.sock", state->latest, std::move(forward)));
+  }
+  auto* const raw = state.get();
+  state->thread = std::thread([raw] {
+    pthread_setname_np(pthread_self(), "net");
+    Scope root(raw->runtime);
+    root.spawn("node", raw->main());
+    raw->runtime.run();
+    raw->runtime.run_to_completion();  // what main() left posted
+  });
+  return std::unique_ptr<Node>(new Node(std::move(state)));
+}
+
+Node::~Node() {
+  leave();
+  if (state_->thread.joinable()) state_->thread.join();
+}
+
+std::optional<Outcome> Node::wait_for(std::chrono::milliseconds patience) {
+  std::unique_lock lock(state_->mutex);
+  state_->ended.wait_for(lock, patience, [&] { return state_->outcome.has_value(); });
+  return state_->outcome;
+}
+
+void Node::leave() {
+  asio::post(state_->runtime.executor(), [raw = state_.get()] {
+    if (raw->runner) raw->runner->leave();
+  });
+}
+
+std::shared_ptr<Snapshot const> Node::snapshot() const { return state_->latest.get(); }
+
+Status Node::send(Command command) {
+  asio::post(state_->runtime.executor(), [raw = state_.get(), command = std::move(command)] {
+    if (raw->runner) raw->runner->command(command);
+  });
+  return ok();
+}
+
+}  // namespace waggle::node

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "core/base/latest.hpp"
+#include "core/base/scope.hpp"
+#include "core/node/snapshot.hpp"
+
+namespace waggle::node {
+
+class JobRunner;
+class Services;
+
+/// Publishes a fresh Snapshot every kPeriod. Thread: the network thread.
+class Observer {
+ public:
+  Observer(Services& services, JobRunner& runner, Latest<Snapshot>& into);
+  ~Observer();
+  [[nodiscard]] Co<void> close();
+
+ private:
+  [[nodiscard]] Co<void> watch();
+  [[nodiscard]] Co<void> read_ledger();
+
+  Services& services_;
+  JobRunner& runner_;
+  Latest<Snapshot>& into_;
+  TimePoint started_;
+  ContributionView today_;
+  ContributionView week_;
+  ContributionView all_;
+  Scope scope_;
+};
+
+}  // namespace waggle::node

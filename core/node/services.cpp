@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#include "core/node/services.hpp"
+
+#include <algorithm>
+
+#include "core/base/log.hpp"
+#include "core/crypto/peer_id.hpp"
+#include "core/net/address_book.hpp"
+#include "core/net/kad/service.hpp"
+#include "core/node/blob_index.hpp"
+
+namespace waggle::node {
+namespace {
+
+constexpr Duration kFirstRetry = std::chrono::seconds(1);
+constexpr Duration kLongestRetry = std::chrono::minutes(2);  // longer: a seed that comes back is noticed late
+constexpr Duration kBootstrapTime = std::chrono::seconds(15);
+constexpr Duration kPeerBookPeriod = std::chrono::seconds(60);
+constexpr std::size_t kPeerBookAsked = 16;
+
+}  // namespace
+
+struct Services::Network {
+  explicit Network(Runtime& runtime) : book(runtime) {}
+  net::AddressBook book;
+  std::unique_ptr<net::kad::Service> kad;
+};
+
+Services::Services(Runtime& runtime, Options options)
+    : runtime_(runtime),
+      options_(std::move(options)),
+      peers_changed_(runtime),
+      joined_signal_(runtime),
+      scope_(runtime) {}
+
+Services::~Services() = default;
+
+Result<std::unique_ptr<Services>> Services::open(Runtime& runtime, Options options) {
+  auto services = std::unique_ptr<Services>(new Services(runtime, std::move(options)));
+  auto& s = *services;
+  auto const& folder = s.options_.data_dir;
+  std::error_code ec;
+  std::filesystem::create_directories(folder, ec);
+  if (ec) return Error{Errc::io, cat("cannot make the data directory ", folder.string(), ": ", ec.message())};
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ec);
+  WAGGLE_TRY(s.lock_, store::DirectoryLock::take(folder));
+  WAGGLE_TRY(s.store_, store::Store::open(folder / "waggle.sqlite3"));
+  if (!s.store_->notice().empty()) s.notice(s.store_->notice());
+  WAGGLE_TRY(s.identity_, crypto::Identity::load_or_create(folder / "identity.key"));
+  WAGGLE_TRY(s.record_key_, crypto::RecordKey::load_or_create(folder / "record.key"));
+  s.compute_ = std::make_unique<ThreadPool>("compute", 1);
+  s.disk_ = std::make_unique<ThreadPool>("store", 1);
+  WAGGLE_TRY(s.index_, BlobIndex::load(*s.store_, *s.disk_));
+  s.peers_ = s.options_.peers;
+  return services;
+}
+
+Status Services::begin() {
+  network_ = std::make_unique<Network>(runtime_);
+  net::SwarmOptions swarm;
+  swarm.listen_host = options_.client_mode ? "" : options_.listen_host;
+  swarm.listen_port = options_.port;
+  swarm.agent = cat("waggle/", options_.version);
+  if (options_.port == 0)
+    if (auto const last = store_->setting("port"); last && *last) {
+      unsigned port = 0;
+      auto const& text = **last;
+      std::from_chars(text.data(), text.data() + text.size(), port);
+      swarm.listen_port = static_cast<std::uint16_t>(std::min(port, 65535U));
+    }
+  swarm_ = std::make_unique<net::Swarm>(runtime_, *identity_, network_->book, swarm);
+  WAGGLE_TRY_STATUS(swarm_->listen());
+  auto const port = swarm_->listen_port();
+  if (swarm.listen_port != 0 && port != swarm.listen_port && port != 0)
+    notice(cat("port ", swarm.listen_port, " was busy, listening on ", port));
+  if (port != 0) (void)store_->put_setting("port", cat(port));
+
+  net::kad::ServiceOptions kad;
+  kad.server_mode = !options_.client_mode;
+  network_->kad = std::make_unique<net::kad::Service>(*swarm_, network_->book, kad);
+  swarm_->set_peer_routing(network_->kad.get());
+  swarm_->on_identified([kad_service = network_->kad.get()](auto const& peer, auto const& protocols, auto const& addresses) {
+    kad_service->identified(peer, protocols, addresses);
+  });
+  swarm_->on_connection([kad_service = network_->kad.get()](PeerId const& peer, bool connected) {
+    if (!connected) kad_service->disconnected(peer);
+  });
+
+  dht::Options dht;
+  dht.client_mode = options_.client_mode;
+  dht_ = std::make_unique<dht::Dht>(*swarm_, dht);
+  blob::BlobOptions blobs;
+  blobs.folder = options_.data_dir / "blobs";
+  blobs_ = std::make_unique<blob::BlobService>(*swarm_, *dht_, *disk_, *index_, blobs);
+  directory_ = std::make_unique<task::Directory>(*dht_);
+  scope_.spawn("join", join());
+  scope_.spawn("peer book", keep_peer_book());
+  return ok();
+}
+
+void Services::notice(std::string text) {
+  log::info("node", text);
+  notices_.push_back(std::move(text));
+}
+
+void Services::serve_blobs(std::set<blob::BlobId> ids) {
+  served_.merge(ids);
+  blobs_->serve_only(served_);
+}
+
+void Services::add_peers(std::vector<wire::Multiaddr> const& peers) {
+  for (auto const& peer : peers)
+    if (peer.peer_id() && std::find(peers_.begin(), peers_.end(), peer) == peers_.end()) peers_.push_back(peer);
+  peers_changed_.notify_all();
+}
+
+std::vector<wire::Multiaddr> Services::link_addresses() const {
+  std::vector<wire::Multiaddr> addresses;
+  for (auto const& address : swarm_->addresses()) addresses.push_back(address.with_peer_id(swarm_->self()));
+  bool const elsewhere = std::any_of(addresses.begin(), addresses.end(), [](auto const& a) { return !a.is_loopback(); });
+  if (elsewhere) std::erase_if(addresses, [](auto const& a) { return a.is_loopback(); });
+  return addresses;
+}
+
+Co<void> Services::join() {
+  // A peer that was asked once is in the address book; bootstrap names those that do not answer.
+  Duration wait = kFirstRetry;
+  while (!scope_.cancelled()) {
+    std::vector<PeerId> ids;
+    for (auto const& address : peers_)
+      if (auto const id = address.peer_id(); id && *id != swarm_->self()) {
+        swarm_->add_addresses(*id, std::span(&address, 1));
+        ids.push_back(*id);
+      }
+    auto read_book = [this] { return store_->peers(kPeerBookAsked); };
+    auto const known = co_await on(*disk_, runtime_, std::move(read_book));
+    if (known)
+      for (auto const& peer : *known) {
+        auto const id = PeerId::from_bytes(peer.peer_id);
+        auto const address = wire::Multiaddr::from_bytes(peer.address);
+        if (!id || !address || *id == swarm_->self()) continue;
+        swarm_->add_addresses(*id, std::span(&*address, 1));
+        ids.push_back(*id);
+      }
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    if (ids.empty()) {
+      join_tried_ = true;
+      joined_signal_.notify_all();
+      auto const woken = co_await peers_changed_.wait();
+      if (!woken) co_return;
+      continue;
+    }
+    auto const done = co_await dht_->bootstrap_with(std::move(ids), runtime_.now() + kBootstrapTime);
+    if (done) {
+      joined_ = true;
+      joined_signal_.notify_all();
+      // From here the table keeps itself; only a table that emptied, or new peers in a link, ask for more.
+      wait = kFirstRetry;
+      do {
+        auto const woken = co_await peers_changed_.wait(runtime_.now() + kLongestRetry);
+        if (!woken && woken.error().code == Errc::cancelled) co_return;
+        if (woken) break;
+      } while (dht_->table_size() > 0);
+      continue;
+    }
+    if (done.error().code == Errc::cancelled) co_return;
+    log::warning("node", "no peer answers yet: ", done.error().detail, "; trying again in ", to_seconds(wait), " s");
+    auto const woken = co_await peers_changed_.wait(runtime_.now() + wait);
+    if (!woken && woken.error().code == Errc::cancelled) co_return;
+    wait = std::min(wait * 2, kLongestRetry);
+  }
+}
+
+Co<Status> Services::joined(TimePoint deadline) {
+  while (!joined_ && !(join_tried_ && peers_.empty())) {
+    auto waited = co_await joined_signal_.wait(deadline);
+    if (!waited) co_return std::move(waited).error();
+  }
+  co_return ok();
+}
+
+Co<void> Services::keep_peer_book() {
+  for (;;) {
+    auto const slept = co_await runtime_.sleep_for(kPeerBookPeriod);
+    if (!slept) co_return;
+    std::vector<store::KnownPeer> known;
+    for (auto const& peer : swarm_->peers())
+      if (!peer.inbound) known.push_back({to_bytes(peer.id.bytes()), to_bytes(peer.address.bytes()), runtime_.unix_time(), 0});
+    disk_->post([this, known = std::move(known)] {
+      for (auto const& peer : known)
+        if (auto const written = store_->put_peer(peer); !written) log::warning("store", written.error().detail);
+    });
+  }
+}
+
+Co<void> Services::close() {
+  co_await scope_.close();
+  if (directory_) co_await directory_->close();
+  if (blobs_) co_await blobs_->close();
+  if (dht_) co_await dht_->close();
+  if (network_ && network_->kad) {
+    swarm_->set_peer_routing(nullptr);
+    co_await network_->kad->close();
+  }
+  if (swarm_) co_await swarm_->close();
+}
+
+}  // namespace waggle::node

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/compute.hpp"
+#include "core/base/scope.hpp"
+#include "core/blob/blob.hpp"
+#include "core/crypto/keys.hpp"
+#include "core/crypto/record_key.hpp"
+#include "core/dht/dht.hpp"
+#include "core/net/swarm.hpp"
+#include "core/node/options.hpp"
+#include "core/store/store.hpp"
+#include "core/task/directory.hpp"
+
+namespace waggle::node {
+
+/// What a running node is made of, below any task: keys, store, network, DHT, blobs. Built in this order, closed in
+/// the reverse one. Thread: the network thread, but for open().
+class Services {
+ public:
+  /// Takes the data directory's lock, opens the store, loads or makes the keys. No network yet.
+  /// Errors: refused (the directory is in use, with the pid), io, malformed (a key file).
+  [[nodiscard]] static Result<std::unique_ptr<Services>> open(Runtime& runtime, Options options);
+  ~Services();
+
+  /// Listens and serves; then, in the background, joins by the given peers and those of the peer book, with growing
+  /// waits, for as long as none answers, and keeps the peer book. Errors: io (no port).
+  [[nodiscard]] Status begin();
+  /// Waits until at least one peer answered, or until nobody was to be asked. Errors: timeout, cancelled.
+  [[nodiscard]] Co<Status> joined(TimePoint deadline);
+  [[nodiscard]] Co<void> close();
+
+  /// Addresses for a link: announced ones first, loopback only if there is nothing else; each with /p2p/.
+  [[nodiscard]] std::vector<wire::Multiaddr> link_addresses() const;
+  /// Adds addresses to ask, from a link, and begins to join by them.
+  void add_peers(std::vector<wire::Multiaddr> const& peers);
+  /// Serves these blobs beside those that are served already.
+  void serve_blobs(std::set<blob::BlobId> ids);
+  void notice(std::string text);
+
+  [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
+  [[nodiscard]] Options const& options() const noexcept { return options_; }
+  [[nodiscard]] crypto::Identity const& identity() const noexcept { return *identity_; }
+  [[nodiscard]] crypto::RecordKey const& record_key() const noexcept { return *record_key_; }
+  [[nodiscard]] net::Swarm& swarm() noexcept { return *swarm_; }
+  [[nodiscard]] dht::Dht& dht() noexcept { return *dht_; }
+  [[nodiscard]] blob::BlobService& blobs() noexcept { return *blobs_; }
+  [[nodiscard]] task::Directory& directory() noexcept { return *directory_; }
+  [[nodiscard]] store::Store& store() noexcept { return *store_; }
+  [[nodiscard]] Executor& compute() noexcept { return *compute_; }
+  /// SQLite and files: one thread, in order.
+  [[nodiscard]] Executor& disk() noexcept { return *disk_; }
+  [[nodiscard]] std::vector<std::string> const& notices() const noexcept { return notices_; }
+
+ private:
+  struct Network;
+  Services(Runtime& runtime, Options options);
+  [[nodiscard]] Co<void> join();
+  [[nodiscard]] Co<void> keep_peer_book();
+
+  Runtime& runtime_;
+  Options options_;
+  std::optional<store::DirectoryLock> lock_;
+  std::optional<store::Store> store_;
+  std::optional<crypto::Identity> identity_;
+  std::optional<crypto::RecordKey> record_key_;
+  std::unique_ptr<ThreadPool> compute_;
+  std::unique_ptr<ThreadPool> disk_;
+  std::unique_ptr<blob::Index> index_;
+  std::unique_ptr<Network> network_;  // the address book and peer routing, below the swarm
+  std::unique_ptr<net::Swarm> swarm_;
+  std::unique_ptr<dht::Dht> dht_;
+  std::unique_ptr<blob::BlobService> blobs_;
+  std::unique_ptr<task::Directory> directory_;
+  std::vector<wire::Multiaddr> peers_;
+  std::vector<std::string> notices_;
+  std::set<blob::BlobId> served_;
+  Signal peers_changed_;
+  Signal joined_signal_;
+  bool joined_ = false;
+  bool join_tried_ = false;
+  Scope scope_;
+};
+
+}  // namespace waggle::node

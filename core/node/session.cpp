@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+#include "core/node/session.hpp"
+
+#include <algorithm>
+
+#include "core/base/log.hpp"
+#include "core/crypto/peer_id.hpp"
+#include "core/node/checkpoint.hpp"
+#include "core/node/events.hpp"
+#include "core/node/task_files.hpp"
+#include "core/node/trainer.hpp"
+#include "core/optim/collaborative_optimizer.hpp"
+#include "core/task/link.hpp"
+
+namespace waggle::node {
+namespace {
+
+constexpr Duration kTrainerStart = std::chrono::minutes(5);
+constexpr Duration kEvaluationTime = std::chrono::minutes(10);
+constexpr Duration kCheckpointEvery = std::chrono::seconds(60);  // longer: a power cut loses more; shorter: disk for nothing
+constexpr Duration kEvaluateEvery = std::chrono::seconds(10);
+constexpr double kProgressSeconds = 0.5;
+
+Result<optim::OptimizerOptions> optimizer_options(task::Definition const& d, bool client_mode) {
+  optim::OptimizerOptions options;
+  options.run_id = d.prefix;
+  options.target_batch_size = static_cast<std::uint64_t>(d.swarm.target_batch_size);
+  options.average_state_every = d.swarm.average_state_every;
+  options.matchmaking_time = seconds(d.swarm.matchmaking_time);
+  options.averaging_timeout = seconds(d.swarm.averaging_timeout);
+  options.delayed = d.swarm.delayed;
+  options.client_mode = client_mode;
+  WAGGLE_TRY(options.compression, compress::Policy::parse(d.swarm.compression));
+  WAGGLE_TRY(options.state_compression, compress::Policy::parse(d.swarm.state_compression));
+  return options;
+}
+
+}  // namespace
+
+struct Session::State {
+  State(Services& s, FoundTask f, SessionOptions o, EventSink e)
+      : services(s), found(std::move(f)), options(o), events(std::move(e)), scope(s.runtime()) {}
+
+  Services& services;
+  FoundTask found;
+  SessionOptions options;
+  EventSink events;
+  task::Definition definition;
+  std::unique_ptr<Trainer> trainer;
+  std::unique_ptr<optim::CollaborativeOptimizer> optimizer;
+  TaskView view;
+  events::Given given;
+  std::int64_t finish_at = 0;      ///< 0: not asked
+  bool finish_soon = false;
+  bool target_reached = false;
+  TimePoint last_checkpoint{};
+  TimePoint last_evaluation{};
+  TimePoint last_progress{};
+  std::int64_t checkpoint_epoch = -1;
+  Scope scope;
+
+  Runtime& runtime() { return services.runtime(); }
+
+  void enter(std::string state, std::string text) {
+    view.state = state;
+    events(events::state(services, state, text));
+  }
+
+  Co<Status> fetch(std::map<std::string, std::filesystem::path>& files) {
+    enter("fetching", cat("fetching ", definition.title));
+    std::function<void(blob::FetchProgress const&)> progress = [this](blob::FetchProgress const& p) {
+      view.fetch_done = p.done;
+      view.fetch_total = p.total;
+      if (p.done < p.total && to_seconds(runtime().now() - last_progress) < kProgressSeconds) return;
+      last_progress = runtime().now();
+      events(events::fetch(services, p.done, p.total, p.providers));
+    };
+    // Serve from the first chunk on.
+    serve_files_of(services, found.record);
+    WAGGLE_CO_TRY(files, co_await fetch_files(services, found.record, std::move(progress), kNoDeadline));
+    co_return ok();
+  }
+
+  // The newest checkpoint, or the task's initial weights at epoch 0.
+  Co<Result<std::int64_t>> take_up(std::map<std::string, std::filesystem::path> const& files) {
+    auto const deadline = runtime().now() + kTrainerStart;
+    auto checkpoint = co_await load_checkpoint(services, found.record.operator_id, found.record.prefix);
+    if (!checkpoint) co_return std::move(checkpoint).error();
+    if (*checkpoint) {
+      auto restored = co_await trainer->restore(**checkpoint, deadline);
+      if (restored) co_return (*checkpoint)->epoch;
+      if (restored.error().code == Errc::cancelled) co_return std::move(restored).error();
+      services.notice(cat("the saved state of ", definition.prefix, " does not fit (", restored.error().detail, "); beginning anew"));
+    }
+    auto const weights = files.find(std::string(kWeightsBlob));
+    if (weights != files.end()) WAGGLE_CO_TRY_STATUS(co_await trainer->read_weights(weights->second, deadline));
+    co_return std::int64_t{0};
+  }
+
+  Co<Status> start_trainer(std::map<std::string, std::filesystem::path> const& files) {
+    enter("starting", "starting the trainer");
+    TrainerOptions trainer_options;
+    trainer_options.files = files;
+    trainer_options.files.erase(std::string(kWeightsBlob));
+    trainer_options.threads = services.options().threads;
+    trainer_options.seed = runtime().random_u64();
+    WAGGLE_CO_TRY(trainer, co_await Trainer::start(services, definition, std::move(trainer_options), runtime().now() + kTrainerStart));
+    co_return ok();
+  }
+
+  Co<Status> run() {
+    WAGGLE_CO_TRY(definition, task::Definition::parse(found.record.toml, cat("task ", found.record.prefix)));
+    view.title = definition.title;
+    view.target_batch_size = static_cast<std::uint64_t>(definition.swarm.target_batch_size);
+    services.directory().keep_alive(found.record, found.envelope, false);
+    WAGGLE_CO_TRY_STATUS(co_await remember_task(services, found, true));
+    std::map<std::string, std::filesystem::path> files;
+    WAGGLE_CO_TRY_STATUS(co_await fetch(files));
+    WAGGLE_CO_TRY_STATUS(co_await start_trainer(files));
+    WAGGLE_CO_TRY(auto const epoch, co_await take_up(files));
+    WAGGLE_CO_TRY(auto const optimizer_opts, optimizer_options(definition, services.options().client_mode));
+    optimizer = std::make_unique<optim::CollaborativeOptimizer>(services.swarm(), services.dht(), services.compute(),
+                                                                services.record_key(), *trainer, optimizer_opts);
+    optimizer->on_epoch([this](optim::EpochReport const& report) { epoch_ended(report); });
+    optimizer->between_epochs([this](optim::EpochReport const& report) { return measure_and_save(report); });
+    enter("training", "");
+    events(events::training(services, epoch, trainer->parameter_count(), trainer->facts().training_flops_per_sample));
+    view.epoch = epoch;
+    if (finish_soon) optimizer->finish();
+    auto const trained = co_await optimizer->run(epoch, [this](optim::EpochReport const& report) { return enough(report); });
+    if (!trained) co_return trained;
+    co_return co_await finish_well();
+  }
+
+  bool enough(optim::EpochReport const& report) const {
+    if (finish_at > 0 && report.epoch >= finish_at) return true;
+    if (options.until_epoch > 0 && report.epoch >= options.until_epoch) return true;
+    return target_reached;
+  }
+
+  void epoch_ended(optim::EpochReport const& report) {
+    double const flops = trainer->facts().training_flops_per_sample;
+    given.samples += report.our_samples;
+    given.credits += static_cast<double>(report.our_samples) * flops / 1e9;
+    given.samples_per_second = optimizer->status().samples_per_second;
+    view.epoch = report.epoch;
+    view.loss = report.loss;
+    view.learning_rate = report.learning_rate;
+    view.samples_given = given.samples;
+    view.last_round = round_view(report);
+    events(events::epoch(services, report, given));
+    note_in_ledger(report, flops);
+  }
+
+  static RoundView round_view(optim::EpochReport const& report) {
+    RoundView view;
+    view.epoch = report.epoch;
+    view.outcome = report.averaged ? "averaged" : "local";
+    view.why = report.why;
+    view.seconds = to_seconds(report.took);
+    if (report.gradients) {
+      for (auto const& peer : report.gradients->group) view.group.push_back(crypto::to_text(peer));
+      view.bytes_sent = report.gradients->bytes_sent;
+      view.bytes_received = report.gradients->bytes_received;
+      view.values_sent = report.gradients->values_sent;
+    }
+    return view;
+  }
+
+  void note_in_ledger(optim::EpochReport const& report, double flops) {
+    store::LedgerRow row;
+    row.time = runtime().unix_time();
+    row.operator_id = to_bytes(found.record.operator_id.bytes());
+    row.prefix = found.record.prefix;
+    row.epoch = report.epoch;
+    row.samples = report.our_samples;
+    row.gigaflop = static_cast<double>(report.our_samples) * flops / 1e9;
+    row.group_size = report.gradients ? static_cast<std::uint32_t>(report.gradients->group.size()) : 1;
+    for (auto const& round : {report.gradients, report.state})
+      if (round) {
+        row.bytes_sent += round->bytes_sent;
+        row.bytes_received += round->bytes_received;
+      }
+    row.outcome = report.averaged ? "averaged" : "local";
+    row.loss = report.loss;
+    row.seconds = to_seconds(report.took);
+    services.disk().post([&store = services.store(), row = std::move(row)] {
+      if (auto const written = store.add_ledger(row); !written) log::warning("store", written.error().detail);
+    });
+  }
+
+  // Between two epochs the trainer is ours: the time to measure on held-out data and to save.
+  Co<Status> measure_and_save(optim::EpochReport const& report) {
+    auto const now = runtime().now();
+    bool const asked = options.until_accuracy.has_value();
+    // Peers take turns by their place in the group, so that one of them measures while the others train on.
+    if (now - last_evaluation > kEvaluateEvery && (asked || my_turn(report))) {
+      last_evaluation = now;
+      auto measured = co_await trainer->evaluate(/*whole=*/false, now + kEvaluationTime);
+      if (!measured) co_return std::move(measured).error();
+      take_measurement(report.epoch, *measured, false);
+      if (asked && measured->accuracy && *measured->accuracy >= *options.until_accuracy) {
+        auto whole = co_await trainer->evaluate(/*whole=*/true, runtime().now() + kEvaluationTime);
+        if (!whole) co_return std::move(whole).error();
+        take_measurement(report.epoch, *whole, false);
+        target_reached = whole->accuracy && *whole->accuracy >= *options.until_accuracy;
+      }
+    }
+    if (now - last_checkpoint > kCheckpointEvery) {
+      last_checkpoint = now;
+      auto saved = co_await save(report.epoch);
+      if (!saved && saved.error().code == Errc::cancelled) co_return saved;
+      if (!saved) services.notice(cat("the state could not be saved: ", saved.error().detail));
+    }
+    co_return ok();
+  }
+
+  bool my_turn(optim::EpochReport const& report) const {
+    if (!report.gradients || report.gradients->group.empty()) return true;
+    auto group = report.gradients->group;
+    std::sort(group.begin(), group.end());
+    return group[static_cast<std::size_t>(report.epoch) % group.size()] == services.swarm().self();
+  }
+
+  void take_measurement(std::int64_t epoch, Evaluation const& measured, bool final) {
+    view.test_loss = measured.loss;
+    view.test_accuracy = measured.accuracy;
+    events(events::evaluation(services, epoch, measured, final));
+  }
+
+  Co<Status> save(std::int64_t epoch) {
+    if (epoch == checkpoint_epoch) co_return ok();
+    WAGGLE_CO_TRY(auto state, co_await trainer->snapshot(epoch, runtime().now() + kEvaluationTime));
+    WAGGLE_CO_TRY_STATUS(co_await save_checkpoint(services, found.record, std::move(state)));
+    checkpoint_epoch = epoch;
+    co_return ok();
+  }
+
+  Co<Status> finish_well() {
+    enter("finishing", "finished; measuring on all held-out data and saving");
+    co_await optimizer->close();
+    auto saved = co_await save(view.epoch);
+    auto measured = co_await trainer->evaluate(/*whole=*/true, runtime().now() + kEvaluationTime);
+    if (measured) take_measurement(view.epoch, *measured, true);
+    view.state = "done";
+    events(events::left(services, view.epoch, given));
+    if (!saved) co_return saved;
+    co_return ok();
+  }
+};
+
+Session::Session(Services& services, FoundTask found, SessionOptions options, EventSink events)
+    : state_(std::make_unique<State>(services, std::move(found), options, std::move(events))) {
+  auto& view = state_->view;
+  auto const& record = state_->found.record;
+  view.operator_id = crypto::to_text(record.operator_id);
+  view.prefix = record.prefix;
+  view.link = task::Link{record.prefix, record.operator_id, services.link_addresses()}.text();
+  view.state = "starting";
+}
+
+Session::~Session() = default;
+
+Co<Status> Session::run() { co_return co_await state_->run(); }
+
+Co<void> Session::close() {
+  if (state_->optimizer) co_await state_->optimizer->close();
+  if (state_->trainer) {
+    if (state_->view.epoch > 0 && state_->view.state == "training") {
+      auto const saved = co_await state_->save(state_->view.epoch);
+      if (!saved) log::warning("node", "the state was not saved: ", saved.error().detail);
+    }
+    co_await state_->trainer->close();
+  }
+  co_await state_->scope.close();
+}
+
+void Session::pause() {
+  if (state_->optimizer) state_->optimizer->pause();
+  state_->view.state = "paused";
+  state_->view.reason = "paused by you";
+}
+
+void Session::resume() {
+  if (state_->optimizer) state_->optimizer->resume();
+  state_->view.state = "training";
+  state_->view.reason.clear();
+}
+
+void Session::finish(std::optional<std::int64_t> at_epoch) {
+  if (at_epoch) {
+    state_->finish_at = *at_epoch;
+    return;
+  }
+  state_->finish_soon = true;
+  state_->view.state = "finishing";
+  if (state_->optimizer) state_->optimizer->finish();
+}
+
+TaskView Session::view() const {
+  TaskView view = state_->view;
+  if (!state_->optimizer) return view;
+  auto const status = state_->optimizer->status();
+  view.phase = status.phase;
+  view.epoch = status.epoch;
+  view.swarm_epoch = status.swarm.epoch;
+  view.swarm_samples = status.swarm.samples_accumulated;
+  view.samples_this_epoch = status.samples_this_epoch;
+  view.samples_per_second = status.samples_per_second;
+  view.swarm_samples_per_second = status.swarm.samples_per_second;
+  view.swarm_peers = status.swarm.peers;
+  view.eta = std::max(0.0, status.swarm.eta - state_->services.dht().time());
+  view.ignored_peers = status.ignored_peers;
+  return view;
+}
+
+}  // namespace waggle::node

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/node/commands.hpp"
+#include "core/node/services.hpp"
+#include "core/node/snapshot.hpp"
+#include "core/node/task_finder.hpp"
+
+namespace waggle::node {
+
+struct SessionOptions {
+  std::int64_t until_epoch = 0;
+  std::optional<double> until_accuracy;
+};
+
+/// One task being trained: fetch what it names, start the trainer, take up the newest checkpoint, train with the swarm,
+/// measure now and then, save, leave. Thread: the network thread.
+class Session {
+ public:
+  Session(Services& services, FoundTask found, SessionOptions options, EventSink events);
+  ~Session();
+
+  /// Until finished, told to leave, or failed for good. Errors: cancelled, io, invalid (the task does not fit this machine),
+  /// closed (the trainer dies again and again).
+  [[nodiscard]] Co<Status> run();
+  [[nodiscard]] Co<void> close();
+
+  void pause();
+  void resume();
+  /// Leave after this epoch, or after `at_epoch`.
+  void finish(std::optional<std::int64_t> at_epoch);
+
+  [[nodiscard]] TaskView view() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace waggle::node

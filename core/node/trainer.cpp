@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "core/node/trainer.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/base/fd.hpp"
+#include "core/worker/trainer_process.hpp"
+
+namespace waggle::node {
+namespace {
+
+constexpr Duration kCloseTime = std::chrono::seconds(5);
+
+averaging::Schema schema_of(std::vector<worker::TensorFacts> const& tensors) {
+  averaging::Schema schema;
+  for (auto const& tensor : tensors) schema.push_back({tensor.shape, false});
+  return schema;
+}
+
+Error failed(char const* what, std::filesystem::path const& path) {
+  return Error{Errc::io, cat("cannot ", what, " ", path.string(), ": ", std::strerror(errno))};
+}
+
+class ProcessTrainer final : public Trainer {
+ public:
+  ProcessTrainer(Services& services, bool classifies, std::unique_ptr<worker::TrainerProcess> process)
+      : services_(services), classifies_(classifies), process_(std::move(process)) {
+    auto const& facts = process_->facts();
+    facts_.parameters = schema_of(facts.parameters);
+    facts_.state_averaging = schema_of(facts.state_averaging());
+    facts_.download = schema_of(facts.download());
+    facts_.training_flops_per_sample = facts.training_flops_per_sample;
+  }
+
+  optim::ModelFacts const& facts() const noexcept override { return facts_; }
+  std::span<float> gradients() noexcept override { return process_->gradients(); }
+  void clear_gradients() noexcept override { process_->clear_gradients(); }
+  std::uint64_t parameter_count() const noexcept override { return process_->facts().parameter_values(); }
+
+  Co<Result<optim::BatchResult>> accumulate(TimePoint deadline) override {
+    WAGGLE_CO_TRY(auto const batch, co_await process_->accumulate(0, deadline));
+    co_return optim::BatchResult{batch.samples, batch.loss_sum, batch.finite, batch.took};
+  }
+
+  Co<Result<optim::StepResult>> apply(std::int64_t epoch, TimePoint deadline) override {
+    WAGGLE_CO_TRY(auto const step, co_await process_->apply(epoch, deadline));
+    co_return optim::StepResult{step.learning_rate, step.gradient_norm};
+  }
+
+  Co<Result<std::vector<float>>> state_for_averaging(TimePoint) override { co_return process_->averaged_state(); }
+
+  Co<Status> load_averaged_state(std::span<float const> values, TimePoint) override { co_return process_->load_averaged_state(values); }
+
+  Co<Result<std::shared_ptr<averaging::StateSnapshot const>>> snapshot(std::int64_t epoch, TimePoint deadline) override {
+    WAGGLE_CO_TRY(auto state, co_await process_->snapshot(epoch, deadline));
+    auto snapshot = std::make_shared<averaging::StateSnapshot>();
+    snapshot->epoch = epoch;
+    snapshot->schema = facts_.download;
+    snapshot->values = std::move(state.values);
+    snapshot->optimizer_metadata = std::move(state.optimizer_metadata);
+    co_return std::shared_ptr<averaging::StateSnapshot const>(std::move(snapshot));
+  }
+
+  Co<Status> restore(averaging::StateSnapshot const& state, TimePoint) override {
+    if (state.schema != facts_.download) co_return Error{Errc::invalid, "the state belongs to another model"};
+    co_return process_->restore(state.values);
+  }
+
+  Co<Result<double>> probe(averaging::StateSnapshot const& candidate, TimePoint deadline) override {
+    WAGGLE_CO_TRY(auto const measured, co_await process_->probe(candidate.values, deadline));
+    co_return measured.loss;
+  }
+
+  Co<Result<Evaluation>> evaluate(bool whole, TimePoint deadline) override {
+    // Two statements: g++ 12 miscompiles ?: around co_await.
+    worker::Evaluation measured;
+    if (whole) {
+      WAGGLE_CO_TRY(measured, co_await process_->evaluate(deadline));
+    } else {
+      WAGGLE_CO_TRY(measured, co_await process_->evaluate_fixed(deadline));
+    }
+    Evaluation evaluation{measured.samples, measured.loss, {}};
+    if (classifies_) evaluation.accuracy = measured.accuracy;
+    co_return evaluation;
+  }
+
+  Co<Status> write_weights(std::filesystem::path path, TimePoint deadline) override {
+    auto temporary = path;
+    temporary += ".part";
+    Fd const file(::open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!file) co_return failed("create", temporary);
+    std::vector<std::pair<std::string, std::string>> metadata{{"format", "pt"}};
+    auto written = co_await process_->export_safetensors(file.get(), std::move(metadata), deadline);
+    // On the disk thread: fsync of a large file would hold up the network.
+    auto finish = [fd = file.get(), temporary, path]() -> Status {
+      if (::fsync(fd) != 0) return failed("flush", temporary);
+      if (::rename(temporary.c_str(), path.c_str()) != 0) return failed("rename to", path);
+      return ok();
+    };
+    if (written) written = co_await on(services_.disk(), services_.runtime(), std::move(finish));
+    if (!written) ::unlink(temporary.c_str());
+    co_return written;
+  }
+
+  Co<Status> read_weights(std::filesystem::path path, TimePoint deadline) override {
+    Fd const file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) co_return failed("open", path);
+    co_return co_await process_->import_safetensors(file.get(), deadline);
+  }
+
+  Co<void> close() override { co_await process_->close(services_.runtime().now() + kCloseTime); }
+
+ private:
+  Services& services_;
+  bool classifies_;
+  std::unique_ptr<worker::TrainerProcess> process_;
+  optim::ModelFacts facts_;
+};
+
+Result<std::vector<std::filesystem::path>> paths_of(std::vector<std::string> const& names, TrainerOptions const& options) {
+  std::vector<std::filesystem::path> paths;
+  for (auto const& name : names) {
+    auto const found = options.files.find(name);
+    if (found == options.files.end()) return Error{Errc::not_found, cat("the task names the data file ", name, ", but no blob holds it")};
+    paths.push_back(found->second);
+  }
+  return paths;
+}
+
+}  // namespace
+
+Co<Result<std::unique_ptr<Trainer>>> Trainer::start(Services& services, task::Definition const& definition, TrainerOptions options, TimePoint deadline) {
+  worker::TrainerOptions process_options;
+  process_options.config_json = definition.trainer_json();
+  process_options.seed = options.seed;
+  process_options.init_seed = options.seed;
+  process_options.threads = static_cast<std::uint32_t>(options.threads);
+  if (!options.files.empty()) {
+    WAGGLE_CO_TRY(process_options.train_files, paths_of(definition.data.train, options));
+    WAGGLE_CO_TRY(process_options.test_files, paths_of(definition.data.test, options));
+  }
+  bool const classifies = definition.model.family == "resnet";
+  WAGGLE_CO_TRY(auto process, co_await worker::TrainerProcess::start(services.runtime(), std::move(process_options), deadline));
+  co_return std::unique_ptr<Trainer>(std::make_unique<ProcessTrainer>(services, classifies, std::move(process)));
+}
+
+}  // namespace waggle::node
