@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "app/signals.hpp"
 
+#include <atomic>
+
 #include <poll.h>
 #include <signal.h>
-
-#include <atomic>
 
 namespace waggle::app::signals {
 namespace {
@@ -21,16 +21,23 @@ void handle(int number) noexcept {
 
 void catch_interrupts() {
   struct sigaction action {};
+
   action.sa_handler = handle;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-int count() noexcept { return caught; }
+int count() noexcept {
+  return caught;
+}
 
-bool last_was_term() noexcept { return last == SIGTERM; }
+bool last_was_term() noexcept {
+  return last == SIGTERM;
+}
 
-void wait(int milliseconds) noexcept { ::poll(nullptr, 0, milliseconds); }
+void wait(int milliseconds) noexcept {
+  ::poll(nullptr, 0, milliseconds);
+}
 
 }  // namespace waggle::app::signals

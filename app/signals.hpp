@@ -3,7 +3,8 @@
 
 namespace waggle::app::signals {
 
-/// From here on SIGINT and SIGTERM only count; a closed standard output is an error of write, not death.
+/// From here on SIGINT and SIGTERM only count; a closed standard output is an error of write, not
+/// death.
 void catch_interrupts();
 /// How many came: one means leave well, two means leave now.
 [[nodiscard]] int count() noexcept;

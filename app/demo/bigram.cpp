@@ -8,7 +8,8 @@
 namespace waggle::app::demo {
 
 double bigram_loss(ByteView text, double held_out) noexcept {
-  auto const split = text.size() - static_cast<std::size_t>(static_cast<double>(text.size()) * held_out);
+  auto const split =
+      text.size() - static_cast<std::size_t>(static_cast<double>(text.size()) * held_out);
   if (split < 2 || split >= text.size()) return 0;
   auto const pairs = std::make_unique<std::array<std::array<double, 256>, 256>>();
   std::array<double, 256> singles{};
@@ -24,7 +25,8 @@ double bigram_loss(ByteView text, double held_out) noexcept {
   double loss = 0;
   for (std::size_t i = split; i < text.size(); ++i) {
     auto const before = std::to_integer<std::size_t>(text[i - 1]);
-    loss -= std::log(((*pairs)[before][std::to_integer<std::size_t>(text[i])] + 1) / (singles[before] + alphabet));
+    loss -= std::log(((*pairs)[before][std::to_integer<std::size_t>(text[i])] + 1) /
+                     (singles[before] + alphabet));
   }
   return loss / static_cast<double>(text.size() - split);
 }

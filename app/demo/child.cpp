@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: MIT
 #include "app/demo/child.hpp"
 
+#include <array>
+#include <cerrno>
+#include <cstring>
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstring>
-
 #include "core/base/text.hpp"
 
 namespace waggle::app::demo {
 
-std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+std::string own_program() {
+  return std::filesystem::read_symlink("/proc/self/exe").string();
+}
 
-Result<Child> Child::start(std::vector<std::string> const& arguments, std::filesystem::path const& log) {
+Result<Child> Child::start(std::vector<std::string> const& arguments,
+                           std::filesystem::path const& log) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return Error{Errc::io, cat("cannot make a pipe: ", std::strerror(errno))};
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return Error{Errc::io, cat("cannot make a pipe: ", std::strerror(errno))};
   Fd read_end(ends[0]);
   Fd const write_end(ends[1]);
   Fd const log_file(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   Fd const nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (!log_file || !nothing) return Error{Errc::io, cat("cannot open ", log.string(), ": ", std::strerror(errno))};
+  if (!log_file || !nothing)
+    return Error{Errc::io, cat("cannot open ", log.string(), ": ", std::strerror(errno))};
   std::vector<char*> argv;
   for (auto const& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -50,7 +55,8 @@ Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       output_(std::move(other.output_)),
       partial_(std::move(other.partial_)),
-      status_(other.status_) {}
+      status_(other.status_) {
+}
 
 Child& Child::operator=(Child&& other) noexcept {
   std::swap(pid_, other.pid_);
@@ -75,9 +81,12 @@ std::vector<nlohmann::json> Child::take_events() {
   }
   std::vector<nlohmann::json> events;
   std::size_t begin = 0;
-  for (std::size_t end = partial_.find('\n'); end != std::string::npos; end = partial_.find('\n', begin)) {
+  for (std::size_t end = partial_.find('\n'); end != std::string::npos;
+       end = partial_.find('\n', begin)) {
     auto event = nlohmann::json::parse(partial_.begin() + static_cast<std::ptrdiff_t>(begin),
-                                       partial_.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+                                       partial_.begin() + static_cast<std::ptrdiff_t>(end),
+                                       nullptr,
+                                       false);
     if (event.is_object()) events.push_back(std::move(event));
     begin = end + 1;
   }

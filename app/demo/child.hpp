@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
+#include <sys/types.h>
 
 #include "core/base/fd.hpp"
 #include "core/base/result.hpp"
 
 namespace waggle::app::demo {
 
-/// One `waggle` process of the demo: started, listened to line by line, ended. Its standard error goes to `log`.
-/// It dies with the demo (PR_SET_PDEATHSIG). Errors of start: io.
+/// One `waggle` process of the demo: started, listened to line by line, ended. Its standard error
+/// goes to `log`. It dies with the demo (PR_SET_PDEATHSIG). Errors of start: io.
 class Child {
  public:
-  [[nodiscard]] static Result<Child> start(std::vector<std::string> const& arguments, std::filesystem::path const& log);
+  [[nodiscard]] static Result<Child> start(std::vector<std::string> const& arguments,
+                                           std::filesystem::path const& log);
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
   /// Kills and waits for what still runs.
@@ -31,6 +32,7 @@ class Child {
   void signal(int number) const noexcept;
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
   [[nodiscard]] int output() const noexcept { return output_.get(); }
 
  private:

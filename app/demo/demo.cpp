@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A swarm of real processes on this machine: one publishes a task and trains, the others get only its link; one is
-// killed, another joins late; at the end every survivor measures the model and their parameters are compared.
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+// A swarm of real processes on this machine: one publishes a task and trains, the others get only
+// its link; one is killed, another joins late; at the end every survivor measures the model and
+// their parameters are compared.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -14,6 +10,15 @@
 #include <filesystem>
 #include <thread>
 
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/file.hpp"
+#include "core/base/text.hpp"
+#include "core/node/api.hpp"
+
 #include "app/command.hpp"
 #include "app/demo/bigram.hpp"
 #include "app/demo/embedded_tasks.hpp"
@@ -21,9 +26,6 @@
 #include "app/demo/table.hpp"
 #include "app/demo/volunteer.hpp"
 #include "app/signals.hpp"
-#include "core/base/file.hpp"
-#include "core/base/text.hpp"
-#include "core/node/api.hpp"
 
 namespace waggle::app {
 namespace {
@@ -31,16 +33,18 @@ namespace {
 namespace fs = std::filesystem;
 using namespace demo;
 
-constexpr std::int64_t kKillAfter = 5;      // rounds
+constexpr std::int64_t kKillAfter = 5;  // rounds
 constexpr std::int64_t kJoinAfter = 10;
 constexpr std::int64_t kRoundsAfterJoin = 20;
-constexpr std::int64_t kFinishAhead = 3;    // epochs: time enough for the word to reach everyone
-constexpr double kStartSeconds = 90;        // publish until every volunteer trains
-constexpr double kLeaveSeconds = 90;        // finish, evaluate 10,000 images, save
+constexpr std::int64_t kFinishAhead = 3;  // epochs: time enough for the word to reach everyone
+constexpr double kStartSeconds = 90;      // publish until every volunteer trains
+constexpr double kLeaveSeconds = 90;      // finish, evaluate 10,000 images, save
 constexpr std::uint64_t kMaxTextBytes = 64u << 20;
-constexpr double kHeldOut = 0.1;            // as the task's test_fraction
-constexpr std::array<char const*, 4> kFashionFiles{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
-                                                   "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"};
+constexpr double kHeldOut = 0.1;  // as the task's test_fraction
+constexpr std::array<char const*, 4> kFashionFiles{"train-images-idx3-ubyte.gz",
+                                                   "train-labels-idx1-ubyte.gz",
+                                                   "t10k-images-idx3-ubyte.gz",
+                                                   "t10k-labels-idx1-ubyte.gz"};
 
 struct DemoOptions {
   Goal goal{"resnet", 0, 4, 600};
@@ -61,14 +65,19 @@ Result<fs::path> lay_out_task(std::string const& task, fs::path const& folder) {
     auto const text = folder / "bible.txt";
     std::string const command = cat("bible -f gen1:1-rev22:21 > '", text.string(), "'");
     if (std::system(command.c_str()) != 0 || fs::file_size(text, ec) < 1'000'000)
-      return Error{Errc::not_found, "the text of the gpt task comes from Debian's package bible-kjv; install it (./bootstrap deps)"};
+      return Error{Errc::not_found,
+                   "the text of the gpt task comes from Debian's package bible-kjv; install it "
+                   "(./bootstrap deps)"};
     WAGGLE_TRY_STATUS(write_file(toml, as_bytes(kBibleTask), FileMode::shared));
     return toml;
   }
   fs::path const data = "/usr/share/datasets/fashion-mnist";
   for (auto const* file : kFashionFiles) {
     if (!fs::exists(data / file))
-      return Error{Errc::not_found, cat("missing ", (data / file).string(), "; install Debian's package dataset-fashion-mnist (./bootstrap deps)")};
+      return Error{Errc::not_found,
+                   cat("missing ",
+                       (data / file).string(),
+                       "; install Debian's package dataset-fashion-mnist (./bootstrap deps)")};
     fs::create_symlink(data / file, folder / file, ec);
   }
   WAGGLE_TRY_STATUS(write_file(toml, as_bytes(kFashionTask), FileMode::shared));
@@ -77,7 +86,8 @@ Result<fs::path> lay_out_task(std::string const& task, fs::path const& folder) {
 
 class Demo {
  public:
-  Demo(DemoOptions options, bool json) : options_(std::move(options)), json_(json), table_(json), begin_(now_s()) {}
+  Demo(DemoOptions options, bool json)
+      : options_(std::move(options)), json_(json), table_(json), begin_(now_s()) {}
 
   int run(Common const& common) {
     auto prepared = prepare();
@@ -86,12 +96,17 @@ class Demo {
     bool const interrupted = signals::count() > 0;
     if (!played) problems_.push_back(played.error().detail);
     auto const differences = interrupted ? std::vector<double>{} : compare();
-    auto const summary = summarize(options_.goal, volunteers_, differences, now_s() - begin_, problems_);
-    if (json_) std::printf("%s\n", summary.dump().c_str());
-    else print_summary(summary);
+    auto const summary =
+        summarize(options_.goal, volunteers_, differences, now_s() - begin_, problems_);
+    if (json_)
+      std::printf("%s\n", summary.dump().c_str());
+    else
+      print_summary(summary);
     std::fflush(stdout);
-    if (options_.keep.empty()) remove_folder();
-    else if (!json_) std::printf("kept in %s\n", folder_.c_str());
+    if (options_.keep.empty())
+      remove_folder();
+    else if (!json_)
+      std::printf("kept in %s\n", folder_.c_str());
     if (interrupted) return kInterrupted;
     return summary["ok"].get<bool>() ? kDone : kFailed;
   }
@@ -100,13 +115,16 @@ class Demo {
   Status prepare() {
     if (options_.keep.empty()) {
       std::string pattern = (fs::temp_directory_path() / "waggle-demo-XXXXXX").string();
-      if (::mkdtemp(pattern.data()) == nullptr) return Error{Errc::io, cat("cannot make a folder like ", pattern)};
+      if (::mkdtemp(pattern.data()) == nullptr)
+        return Error{Errc::io, cat("cannot make a folder like ", pattern)};
       folder_ = pattern;
     } else {
       folder_ = fs::absolute(options_.keep);
       std::error_code ec;
       fs::create_directories(folder_, ec);
-      if (!fs::is_empty(folder_, ec)) return Error{Errc::refused, cat(folder_.string(), " is not empty; give --keep a new folder")};
+      if (!fs::is_empty(folder_, ec))
+        return Error{Errc::refused,
+                     cat(folder_.string(), " is not empty; give --keep a new folder")};
     }
     WAGGLE_TRY(toml_, lay_out_task(options_.goal.task, folder_ / "task"));
     if (options_.goal.task == "gpt") {
@@ -122,11 +140,17 @@ class Demo {
     auto const data_dir = folder_ / cat("peer", index);
     std::vector<std::string> full{own_program()};
     for (auto& argument : arguments) full.push_back(std::move(argument));
-    for (auto const& more : {std::string("--data-dir"), data_dir.string(), std::string("--host"), std::string("127.0.0.1"),
-                             std::string("--threads"), std::string("1"), std::string("--json")})
+    for (auto const& more : {std::string("--data-dir"),
+                             data_dir.string(),
+                             std::string("--host"),
+                             std::string("127.0.0.1"),
+                             std::string("--threads"),
+                             std::string("1"),
+                             std::string("--json")})
       full.push_back(more);
     WAGGLE_TRY(auto process, Child::start(full, folder_ / cat("peer", index, ".log")));
-    volunteers_.push_back({.name = name, .data_dir = data_dir, .process = std::move(process), .late = late});
+    volunteers_.push_back(
+        {.name = name, .data_dir = data_dir, .process = std::move(process), .late = late});
     return ok();
   }
 
@@ -147,7 +171,9 @@ class Demo {
     while (!condition()) {
       if (!tick()) return Error{Errc::cancelled, "interrupted"};
       WAGGLE_TRY_STATUS(nobody_died());
-      if (now_s() > deadline) return Error{Errc::timeout, cat(what, " took more than ", seconds, " s (logs in ", folder_.string(), ")")};
+      if (now_s() > deadline)
+        return Error{Errc::timeout,
+                     cat(what, " took more than ", seconds, " s (logs in ", folder_.string(), ")")};
     }
     return ok();
   }
@@ -180,7 +206,8 @@ class Demo {
   bool target_seen() const {
     auto const figure = swarm_accuracy(volunteers_);
     if (!figure) return false;
-    // Running figures come from a part of the test set: a little margin keeps the final one above the target.
+    // Running figures come from a part of the test set: a little margin keeps the final one above
+    // the target.
     constexpr double kMargin = 0.005;
     if (options_.goal.task != "gpt") return *figure >= options_.goal.target + kMargin;
     return *figure <= (options_.goal.target - kMargin) * options_.goal.bigram_loss;
@@ -189,22 +216,31 @@ class Demo {
   Status play() {
     WAGGLE_TRY_STATUS(start({"publish", toml_.string(), "--run"}, false));
     auto& first = volunteers_.front();
-    WAGGLE_TRY_STATUS(wait_until([&] { return !first.link.empty(); }, kStartSeconds, "publishing the task"));
-    for (std::size_t i = 1; i < options_.goal.peers; ++i) WAGGLE_TRY_STATUS(start({"run", first.link}, false));
-    WAGGLE_TRY_STATUS(wait_until([&] { return swarm_epoch() >= kKillAfter; }, kStartSeconds + 60, "the first five rounds"));
+    WAGGLE_TRY_STATUS(
+        wait_until([&] { return !first.link.empty(); }, kStartSeconds, "publishing the task"));
+    for (std::size_t i = 1; i < options_.goal.peers; ++i)
+      WAGGLE_TRY_STATUS(start({"run", first.link}, false));
+    WAGGLE_TRY_STATUS(wait_until(
+        [&] { return swarm_epoch() >= kKillAfter; }, kStartSeconds + 60, "the first five rounds"));
 
     auto& victim = *std::next(volunteers_.begin());
     victim.process.signal(SIGKILL);
     victim.killed = true;
-    WAGGLE_TRY_STATUS(wait_until([&] { return swarm_epoch() >= kJoinAfter; }, 120, "five rounds after a volunteer was killed"));
+    WAGGLE_TRY_STATUS(wait_until([&] { return swarm_epoch() >= kJoinAfter; },
+                                 120,
+                                 "five rounds after a volunteer was killed"));
 
     WAGGLE_TRY_STATUS(start({"run", first.link}, true));
     auto& late = volunteers_.back();
-    WAGGLE_TRY_STATUS(wait_until([&] { return late.epoch >= kJoinAfter; }, 120, "the late volunteer's first round"));
+    WAGGLE_TRY_STATUS(wait_until(
+        [&] { return late.epoch >= kJoinAfter; }, 120, "the late volunteer's first round"));
     auto const joined_at = swarm_epoch();
-    WAGGLE_TRY_STATUS(wait_until([&] { return swarm_epoch() >= joined_at + kRoundsAfterJoin; }, 240, "twenty rounds after the late volunteer"));
+    WAGGLE_TRY_STATUS(wait_until([&] { return swarm_epoch() >= joined_at + kRoundsAfterJoin; },
+                                 240,
+                                 "twenty rounds after the late volunteer"));
     while (!target_seen() && time_left() > kLeaveSeconds)
-      WAGGLE_TRY_STATUS(wait_until([&] { return target_seen() || time_left() <= kLeaveSeconds; }, 1e9, "training"));
+      WAGGLE_TRY_STATUS(wait_until(
+          [&] { return target_seen() || time_left() <= kLeaveSeconds; }, 1e9, "training"));
     return leave_together();
   }
 
@@ -213,37 +249,56 @@ class Demo {
     leaving_ = true;
     node::Command finish{node::Command::Kind::finish, "", swarm_epoch() + kFinishAhead};
     for (auto* v : survivors())
-      if (auto sent = node::api_post(v->data_dir / "api.sock", finish); !sent) problems_.push_back(cat(v->name, ": ", sent.error().detail));
+      if (auto sent = node::api_post(v->data_dir / "api.sock", finish); !sent)
+        problems_.push_back(cat(v->name, ": ", sent.error().detail));
     return wait_until(
         [&] {
           auto alive = survivors();
-          return std::all_of(alive.begin(), alive.end(), [](auto* v) { return v->process.ended().has_value(); });
+          return std::all_of(
+              alive.begin(), alive.end(), [](auto* v) { return v->process.ended().has_value(); });
         },
-        kLeaveSeconds + 60, "leaving");
+        kLeaveSeconds + 60,
+        "leaving");
   }
 
-  // Exports every survivor's weights with the program that a user has, and compares them with the first's.
+  // Exports every survivor's weights with the program that a user has, and compares them with the
+  // first's.
   std::vector<double> compare() {
     std::vector<double> differences;
     std::vector<fs::path> files;
     for (auto* v : survivors()) {
       v->listen();
-      if (auto const status = v->process.ended(); !status || *status != 0) problems_.push_back(cat(v->name, " ended with status ", status.value_or(-1), ": ", v->last_error));
+      if (auto const status = v->process.ended(); !status || *status != 0)
+        problems_.push_back(
+            cat(v->name, " ended with status ", status.value_or(-1), ": ", v->last_error));
       auto const file = v->data_dir / "export.safetensors";
-      auto child = Child::start({own_program(), "export", "--data-dir", v->data_dir.string(), "--to", file.string(), "--json"}, folder_ / "export.log");
+      auto child = Child::start({own_program(),
+                                 "export",
+                                 "--data-dir",
+                                 v->data_dir.string(),
+                                 "--to",
+                                 file.string(),
+                                 "--json"},
+                                folder_ / "export.log");
       if (!child) {
         problems_.push_back(child.error().detail);
         continue;
       }
       double const deadline = now_s() + 60;
-      while (!child->ended() && now_s() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      if (child->ended() != 0) problems_.push_back(cat(v->name, ": export ended with status ", child->ended().value_or(-1)));
-      else files.push_back(file);
+      while (!child->ended() && now_s() < deadline)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (child->ended() != 0)
+        problems_.push_back(
+            cat(v->name, ": export ended with status ", child->ended().value_or(-1)));
+      else
+        files.push_back(file);
     }
     for (std::size_t i = 1; i < files.size(); ++i) {
       auto const difference = relative_difference(files[0], files[i]);
-      if (difference) differences.push_back(*difference);
-      else problems_.push_back(difference.error().detail);
+      if (difference)
+        differences.push_back(*difference);
+      else
+        problems_.push_back(difference.error().detail);
     }
     return differences;
   }
@@ -267,18 +322,37 @@ class Demo {
 }  // namespace
 
 void add_demo(CLI::App& app, Common& common, Action& chosen) {
-  auto* const command = app.add_subcommand("demo", "A swarm of real processes on this machine trains a real network");
+  auto* const command =
+      app.add_subcommand("demo", "A swarm of real processes on this machine trains a real network");
   auto const options = std::make_shared<DemoOptions>();
-  command->add_option("--task", options->goal.task, "resnet (Fashion-MNIST) or gpt (the King James Bible)")->check(CLI::IsMember({"resnet", "gpt"}))->capture_default_str();
-  command->add_option("--peers", options->goal.peers, "Processes that train, before one is killed and one joins")->check(CLI::Range(3, 16))->capture_default_str();
-  command->add_option("--target-accuracy", options->goal.target, "Stop when it is reached; for gpt: the fraction of a bigram table's loss (default 0.88; gpt 0.80)");
-  command->add_option("--time-limit", options->goal.time_limit_s, "Seconds after which it ends anyway")->check(CLI::PositiveNumber)->capture_default_str();
+  command
+      ->add_option(
+          "--task", options->goal.task, "resnet (Fashion-MNIST) or gpt (the King James Bible)")
+      ->check(CLI::IsMember({"resnet", "gpt"}))
+      ->capture_default_str();
+  command
+      ->add_option("--peers",
+                   options->goal.peers,
+                   "Processes that train, before one is killed and one joins")
+      ->check(CLI::Range(3, 16))
+      ->capture_default_str();
+  command->add_option("--target-accuracy",
+                      options->goal.target,
+                      "Stop when it is reached; for gpt: the fraction of a bigram table's loss "
+                      "(default 0.88; gpt 0.80)");
+  command
+      ->add_option("--time-limit", options->goal.time_limit_s, "Seconds after which it ends anyway")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_option("--keep", options->keep, "Keep everything in this new folder");
   command->add_flag("--json", common.json, "The summary as one JSON object on the last line");
-  add_examples(*command, "  waggle demo\n  waggle demo --peers 6 --target-accuracy 0.9\n  waggle demo --task gpt --json\n");
+  add_examples(*command,
+               "  waggle demo\n  waggle demo --peers 6 --target-accuracy 0.9\n  waggle demo --task "
+               "gpt --json\n");
   command->callback([&common, &chosen, options] {
     chosen = [&common, options] {
-      if (options->goal.target == 0) options->goal.target = options->goal.task == "gpt" ? 0.80 : 0.88;
+      if (options->goal.target == 0)
+        options->goal.target = options->goal.task == "gpt" ? 0.80 : 0.88;
       signals::catch_interrupts();
       return Demo(*options, common.json).run(common);
     };

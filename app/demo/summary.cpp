@@ -21,7 +21,8 @@ constexpr std::uint64_t kMaxFileBytes = 4ull << 30;
 double median_epoch_seconds(std::list<Volunteer> const& volunteers) {
   std::vector<double> steps;
   for (auto const& v : volunteers)
-    for (std::size_t i = kWarmEpochs; i < v.epoch_times.size(); ++i) steps.push_back(v.epoch_times[i] - v.epoch_times[i - 1]);
+    for (std::size_t i = kWarmEpochs; i < v.epoch_times.size(); ++i)
+      steps.push_back(v.epoch_times[i] - v.epoch_times[i - 1]);
   if (steps.empty()) return 0;
   auto const middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
   std::nth_element(steps.begin(), middle, steps.end());
@@ -59,7 +60,8 @@ Result<Floats> read_floats(std::filesystem::path const& path) {
   WAGGLE_TRY(auto file, read_file(path, kMaxFileBytes));
   if (file.size() < 8) return Error{Errc::malformed, cat(path.string(), " is no safetensors file")};
   auto const header = load_le<std::uint64_t>(file);
-  if (header > file.size() - 8 || (file.size() - 8 - header) % 4 != 0) return Error{Errc::malformed, cat(path.string(), " is no safetensors file of float32")};
+  if (header > file.size() - 8 || (file.size() - 8 - header) % 4 != 0)
+    return Error{Errc::malformed, cat(path.string(), " is no safetensors file of float32")};
   return Floats{std::move(file), 8 + static_cast<std::size_t>(header)};
 }
 
@@ -119,8 +121,12 @@ Json summarize(Goal const& goal,
       accuracy = std::min(accuracy, v.accuracy.value_or(0));
     }
   }
-  bool const reached = all_measured && (goal.task == "gpt" ? loss <= goal.target * goal.bigram_loss : accuracy >= goal.target);
-  Json summary = {{"event", "summary"}, {"ok", reached && problems.empty()}, {"task", goal.task}, {"target", goal.target}};
+  bool const reached = all_measured && (goal.task == "gpt" ? loss <= goal.target * goal.bigram_loss
+                                                           : accuracy >= goal.target);
+  Json summary = {{"event", "summary"},
+                  {"ok", reached && problems.empty()},
+                  {"task", goal.task},
+                  {"target", goal.target}};
   if (goal.task == "gpt") {
     summary["loss"] = loss;
     summary["bigram_loss"] = goal.bigram_loss;
@@ -136,7 +142,9 @@ Json summarize(Goal const& goal,
   summary["state_wire_ratio"] = ratio(state_bytes, state_values);
   summary["median_epoch_s"] = median_epoch_seconds(volunteers);
   summary["parameter_difference"] =
-      parameter_differences.empty() ? Json(nullptr) : Json(*std::max_element(parameter_differences.begin(), parameter_differences.end()));
+      parameter_differences.empty()
+          ? Json(nullptr)
+          : Json(*std::max_element(parameter_differences.begin(), parameter_differences.end()));
   summary["socket_bytes"] = socket_bytes;
   summary["seconds"] = elapsed_s;
   summary["contribution"] = std::move(peers);
@@ -145,25 +153,50 @@ Json summarize(Goal const& goal,
 }
 
 void print_summary(Json const& s) {
-  std::printf("\n%-8s %10s %10s %9s %7s %10s %10s\n", "peer", "samples", "credits", "averaged", "local", "MB sent", "measured");
+  std::printf("\n%-8s %10s %10s %9s %7s %10s %10s\n",
+              "peer",
+              "samples",
+              "credits",
+              "averaged",
+              "local",
+              "MB sent",
+              "measured");
   for (auto const& p : s["contribution"]) {
     auto const& measured = p["accuracy"].is_number() ? p["accuracy"] : p["loss"];
     std::string note = p["killed"].get<bool>() ? "  killed" : "";
     if (p["joined_late"].get<bool>()) note += "  joined late";
-    std::printf("%-8s %10llu %10.0f %9llu %7llu %10.1f %10s%s\n", p["peer"].get<std::string>().c_str(),
-                p["samples"].get<unsigned long long>(), p["credits"].get<double>(), p["rounds_averaged"].get<unsigned long long>(),
-                p["rounds_local"].get<unsigned long long>(), p["socket_bytes"].get<double>() / 1e6,
-                measured.is_number() ? cat(std::round(measured.get<double>() * 1e4) / 1e4).c_str() : "-", note.c_str());
+    std::printf(
+        "%-8s %10llu %10.0f %9llu %7llu %10.1f %10s%s\n",
+        p["peer"].get<std::string>().c_str(),
+        p["samples"].get<unsigned long long>(),
+        p["credits"].get<double>(),
+        p["rounds_averaged"].get<unsigned long long>(),
+        p["rounds_local"].get<unsigned long long>(),
+        p["socket_bytes"].get<double>() / 1e6,
+        measured.is_number() ? cat(std::round(measured.get<double>() * 1e4) / 1e4).c_str() : "-",
+        note.c_str());
   }
-  std::printf("\nepochs               %lld, median %.2f s each, %.0f s in all\n", s["epochs"].get<long long>(),
-              s["median_epoch_s"].get<double>(), s["seconds"].get<double>());
-  if (s.contains("accuracy")) std::printf("accuracy             %.2f %% on all test images, the worst survivor's\n", 100 * s["accuracy"].get<double>());
-  if (s.contains("loss")) std::printf("held-out loss        %.4f nats a byte; a bigram table has %.4f\n", s["loss"].get<double>(), s["bigram_loss"].get<double>());
+  std::printf("\nepochs               %lld, median %.2f s each, %.0f s in all\n",
+              s["epochs"].get<long long>(),
+              s["median_epoch_s"].get<double>(),
+              s["seconds"].get<double>());
+  if (s.contains("accuracy"))
+    std::printf("accuracy             %.2f %% on all test images, the worst survivor's\n",
+                100 * s["accuracy"].get<double>());
+  if (s.contains("loss"))
+    std::printf("held-out loss        %.4f nats a byte; a bigram table has %.4f\n",
+                s["loss"].get<double>(),
+                s["bigram_loss"].get<double>());
   if (s["parameter_difference"].is_number())
-    std::printf("parameter difference %.4f %% between survivors\n", 100 * s["parameter_difference"].get<double>());
-  std::printf("wire ratio           %.3f of float32 for gradients, %.3f for state\n", s["wire_ratio"].get<double>(), s["state_wire_ratio"].get<double>());
-  for (auto const& problem : s["problems"]) std::printf("problem: %s\n", problem.get<std::string>().c_str());
-  std::printf("%s\n", s["ok"].get<bool>() ? "The target was reached." : "The target was NOT reached.");
+    std::printf("parameter difference %.4f %% between survivors\n",
+                100 * s["parameter_difference"].get<double>());
+  std::printf("wire ratio           %.3f of float32 for gradients, %.3f for state\n",
+              s["wire_ratio"].get<double>(),
+              s["state_wire_ratio"].get<double>());
+  for (auto const& problem : s["problems"])
+    std::printf("problem: %s\n", problem.get<std::string>().c_str());
+  std::printf("%s\n",
+              s["ok"].get<bool>() ? "The target was reached." : "The target was NOT reached.");
 }
 
 }  // namespace waggle::app::demo

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <list>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "app/demo/volunteer.hpp"
 
@@ -12,14 +13,16 @@ namespace waggle::app::demo {
 
 /// What was asked of the run.
 struct Goal {
-  std::string task;                    ///< resnet | gpt
-  double target = 0;                   ///< accuracy to reach; for gpt the fraction of the bigram's loss to stay below
+  std::string task;  ///< resnet | gpt
+  double target =
+      0;  ///< accuracy to reach; for gpt the fraction of the bigram's loss to stay below
   std::size_t peers = 4;
   double time_limit_s = 0;
-  double bigram_loss = 0;              ///< gpt: what a bigram table reaches on the held-out part
+  double bigram_loss = 0;  ///< gpt: what a bigram table reaches on the held-out part
 };
 
-/// One object with everything measured. "ok" is whether the goal was reached and nothing was left undone.
+/// One object with everything measured. "ok" is whether the goal was reached and nothing was left
+/// undone.
 [[nodiscard]] nlohmann::ordered_json summarize(Goal const& goal,
                                                std::list<Volunteer>& volunteers,
                                                std::vector<double> const& parameter_differences,
@@ -29,7 +32,9 @@ struct Goal {
 /// The same, for a person.
 void print_summary(nlohmann::ordered_json const& summary);
 
-/// RMS of the difference over RMS of `a`, of two safetensors files with the same layout. Errors: io, malformed.
-[[nodiscard]] Result<double> relative_difference(std::filesystem::path const& a, std::filesystem::path const& b);
+/// RMS of the difference over RMS of `a`, of two safetensors files with the same layout. Errors:
+/// io, malformed.
+[[nodiscard]] Result<double> relative_difference(std::filesystem::path const& a,
+                                                 std::filesystem::path const& b);
 
 }  // namespace waggle::app::demo

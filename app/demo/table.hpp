@@ -9,7 +9,8 @@
 
 namespace waggle::app::demo {
 
-/// The live table: redrawn in place on a terminal, a line every few seconds elsewhere, nothing with --json.
+/// The live table: redrawn in place on a terminal, a line every few seconds elsewhere, nothing with
+/// --json.
 class Table {
  public:
   explicit Table(bool quiet);

@@ -55,13 +55,20 @@ void Volunteer::listen() {
     take(event, "samples_given", samples_given);
     take(event, "credits", credits);
     take(event, "socket_bytes_out", socket_bytes);
-    if (kind == "started") peer_id = event.value("peer_id", "");
-    else if (kind == "published") link = event.value("link", "");
-    else if (kind == "state") state = event.value("state", "");
-    else if (kind == "fetch") state = "fetching";
-    else if (kind == "epoch") epoch(*this, event);
-    else if (kind == "evaluation") evaluation(*this, event);
-    else if (kind == "left") state = "left";
+    if (kind == "started")
+      peer_id = event.value("peer_id", "");
+    else if (kind == "published")
+      link = event.value("link", "");
+    else if (kind == "state")
+      state = event.value("state", "");
+    else if (kind == "fetch")
+      state = "fetching";
+    else if (kind == "epoch")
+      epoch(*this, event);
+    else if (kind == "evaluation")
+      evaluation(*this, event);
+    else if (kind == "left")
+      state = "left";
     if (event.value("ok", true) == false) last_error = event.value("message", "");
   }
 }

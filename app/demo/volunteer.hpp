@@ -3,11 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "app/demo/child.hpp"
 
@@ -15,14 +16,14 @@ namespace waggle::app::demo {
 
 /// What the demo knows of one of its processes, learnt from the events that it printed.
 struct Volunteer {
-  std::string name;                      ///< "peer 2"
+  std::string name;  ///< "peer 2"
   std::filesystem::path data_dir;
   Child process;
   bool killed = false;
   bool late = false;
 
   std::string peer_id;
-  std::string link;                      ///< the publisher's
+  std::string link;  ///< the publisher's
   std::string state = "starting";
   std::int64_t epoch = 0;
   double samples_per_second = 0;
@@ -38,7 +39,7 @@ struct Volunteer {
   std::uint64_t state_values = 0;
   std::uint64_t rounds_averaged = 0;
   std::uint64_t rounds_local = 0;
-  std::vector<double> epoch_times;       ///< Unix seconds at which each epoch began
+  std::vector<double> epoch_times;  ///< Unix seconds at which each epoch began
   std::string last_error;
 
   // From the end: its own evaluation on the whole test set.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/events.hpp"
 
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "core/crypto/peer_id.hpp"
 #include "core/node/services.hpp"
@@ -63,7 +62,8 @@ Event started(Services& services) {
     addresses.push_back(address.text());
     text += cat("\n  reachable at ", address.text());
   }
-  return make(services, "started",
+  return make(services,
+              "started",
               {{"peer_id", crypto::to_text(services.swarm().self())},
                {"pid", ::getpid()},
                {"addresses", std::move(addresses)},
@@ -71,10 +71,22 @@ Event started(Services& services) {
               std::move(text));
 }
 
-Event published(Services& services, std::string const& link, std::string const& prefix, std::uint64_t version) {
-  return make(services, "published", {{"prefix", prefix}, {"version", version}, {"link", link}},
-              cat("published ", prefix, ", version ", version, ". Hand out this link:\n\n  ", link,
-                  "\n\nStay until a volunteer holds everything (waggle monitor ", prefix, "); then you may sleep."));
+Event published(Services& services,
+                std::string const& link,
+                std::string const& prefix,
+                std::uint64_t version) {
+  return make(services,
+              "published",
+              {{"prefix", prefix}, {"version", version}, {"link", link}},
+              cat("published ",
+                  prefix,
+                  ", version ",
+                  version,
+                  ". Hand out this link:\n\n  ",
+                  link,
+                  "\n\nStay until a volunteer holds everything (waggle monitor ",
+                  prefix,
+                  "); then you may sleep."));
 }
 
 Event state(Services& services, std::string const& state, std::string const& text) {
@@ -82,14 +94,27 @@ Event state(Services& services, std::string const& state, std::string const& tex
 }
 
 Event fetch(Services& services, std::uint64_t done, std::uint64_t total, std::size_t providers) {
-  return make(services, "fetch", {{"done", done}, {"total", total}, {"providers", providers}},
-              cat("fetching: ", rounded(static_cast<double>(done) / 1e6, 1), " of ", rounded(static_cast<double>(total) / 1e6, 1), " MB from ",
-                  providers, providers == 1 ? " peer" : " peers"));
+  return make(services,
+              "fetch",
+              {{"done", done}, {"total", total}, {"providers", providers}},
+              cat("fetching: ",
+                  rounded(static_cast<double>(done) / 1e6, 1),
+                  " of ",
+                  rounded(static_cast<double>(total) / 1e6, 1),
+                  " MB from ",
+                  providers,
+                  providers == 1 ? " peer" : " peers"));
 }
 
-Event training(Services& services, std::int64_t epoch, std::uint64_t parameters, double flops_per_sample) {
-  return make(services, "training", {{"epoch", epoch}, {"parameters", parameters}, {"flops_per_sample", flops_per_sample}},
-              cat("training a model of ", parameters, " parameters from epoch ", epoch));
+Event training(Services& services,
+               std::int64_t epoch,
+               std::uint64_t parameters,
+               double flops_per_sample) {
+  return make(
+      services,
+      "training",
+      {{"epoch", epoch}, {"parameters", parameters}, {"flops_per_sample", flops_per_sample}},
+      cat("training a model of ", parameters, " parameters from epoch ", epoch));
 }
 
 Event epoch(Services& services, optim::EpochReport const& report, Given const& given) {
@@ -106,16 +131,34 @@ Event epoch(Services& services, optim::EpochReport const& report, Given const& g
                {"gradients", round_of(report.gradients)},
                {"state", round_of(report.state)}};
   add_given(json, services, given);
-  auto text = cat("epoch ", report.epoch, "  loss ", rounded(report.loss, 4), "  ", report.our_samples, " of ", report.swarm_samples, " samples, ",
-                  report.averaged ? cat("averaged with ", group - 1, group == 2 ? " peer" : " peers") : cat("own gradients (", report.why, ")"), "  ",
-                  rounded(to_seconds(report.took), 2), " s");
+  auto text =
+      cat("epoch ",
+          report.epoch,
+          "  loss ",
+          rounded(report.loss, 4),
+          "  ",
+          report.our_samples,
+          " of ",
+          report.swarm_samples,
+          " samples, ",
+          report.averaged ? cat("averaged with ", group - 1, group == 2 ? " peer" : " peers")
+                          : cat("own gradients (", report.why, ")"),
+          "  ",
+          rounded(to_seconds(report.took), 2),
+          " s");
   return make(services, "epoch", std::move(json), std::move(text));
 }
 
 Event evaluation(Services& services, std::int64_t epoch, Evaluation const& measured, bool final) {
-  auto text = cat("epoch ", epoch, "  on ", measured.samples, " held-out samples: loss ", rounded(measured.loss, 4));
+  auto text = cat("epoch ",
+                  epoch,
+                  "  on ",
+                  measured.samples,
+                  " held-out samples: loss ",
+                  rounded(measured.loss, 4));
   if (measured.accuracy) text += cat(", accuracy ", rounded(100 * *measured.accuracy, 2), " %");
-  return make(services, "evaluation",
+  return make(services,
+              "evaluation",
               {{"epoch", epoch},
                {"final", final},
                {"samples", measured.samples},
@@ -127,7 +170,11 @@ Event evaluation(Services& services, std::int64_t epoch, Evaluation const& measu
 Event left(Services& services, std::int64_t epoch, Given const& given) {
   Json json = {{"epoch", epoch}};
   add_given(json, services, given);
-  return make(services, "left", std::move(json), cat("left at epoch ", epoch, " after giving ", given.samples, " samples. Thank you."));
+  return make(
+      services,
+      "left",
+      std::move(json),
+      cat("left at epoch ", epoch, " after giving ", given.samples, " samples. Thank you."));
 }
 
 }  // namespace waggle::node::events

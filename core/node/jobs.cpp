@@ -11,16 +11,25 @@
 namespace waggle::node {
 
 JobRunner::JobRunner(Services& services, EventSink events)
-    : services_(services), events_(std::move(events)), leave_asked_(services.runtime()), scope_(services.runtime()) {}
+    : services_(services),
+      events_(std::move(events)),
+      leave_asked_(services.runtime()),
+      scope_(services.runtime()) {
+}
 
 JobRunner::~JobRunner() = default;
 
-void JobRunner::announce_start() { events_(events::started(services_)); }
+void JobRunner::announce_start() {
+  events_(events::started(services_));
+}
 
 Co<Outcome> JobRunner::run(Job job) {
-  if (auto* const train_job = std::get_if<TrainJob>(&job)) co_return co_await train(std::move(*train_job));
-  if (auto* const publish_job = std::get_if<PublishJob>(&job)) co_return co_await publish(std::move(*publish_job));
-  if (auto* const monitor_job = std::get_if<MonitorJob>(&job)) co_return co_await monitor(std::move(*monitor_job));
+  if (auto* const train_job = std::get_if<TrainJob>(&job))
+    co_return co_await train(std::move(*train_job));
+  if (auto* const publish_job = std::get_if<PublishJob>(&job))
+    co_return co_await publish(std::move(*publish_job));
+  if (auto* const monitor_job = std::get_if<MonitorJob>(&job))
+    co_return co_await monitor(std::move(*monitor_job));
   co_return co_await serve();
 }
 
@@ -33,7 +42,10 @@ Co<Outcome> JobRunner::train(TrainJob job) {
   auto found = co_await find_task(services_, *link, kNoDeadline);
   if (!found) co_return Outcome{std::move(found).error(), {}};
   if (auto* const choice = std::get_if<NeedsChoice>(&*found)) {
-    Outcome outcome{Error{Errc::invalid, cat("several operators publish ", link->prefix, "; name one with a link")}, {}};
+    Outcome outcome{
+        Error{Errc::invalid,
+              cat("several operators publish ", link->prefix, "; name one with a link")},
+        {}};
     for (auto const& id : choice->operators) outcome.choices.push_back(crypto::to_text(id));
     co_return outcome;
   }
@@ -100,10 +112,14 @@ void JobRunner::command(Command const& command) {
   if (!session_) return;
   if (!command.prefix.empty() && session_->view().prefix != command.prefix) return;
   switch (command.kind) {
-    case Command::Kind::pause: return session_->pause();
-    case Command::Kind::resume: return session_->resume();
-    case Command::Kind::finish: return session_->finish(command.at_epoch);
-    case Command::Kind::stop: return;
+    case Command::Kind::pause:
+      return session_->pause();
+    case Command::Kind::resume:
+      return session_->resume();
+    case Command::Kind::finish:
+      return session_->finish(command.at_epoch);
+    case Command::Kind::stop:
+      return;
   }
 }
 

@@ -11,7 +11,8 @@
 
 namespace waggle::node {
 
-/// Runs what the process was started for, and passes commands to the session it holds. Thread: the network thread.
+/// Runs what the process was started for, and passes commands to the session it holds. Thread: the
+/// network thread.
 class JobRunner {
  public:
   JobRunner(Services& services, EventSink events);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/node.hpp"
 
-#include <asio/post.hpp>
-#include <pthread.h>
-
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+
+#include <asio/post.hpp>
+#include <pthread.h>
 
 #include "core/base/latest.hpp"
 #include "core/base/log.hpp"
@@ -18,7 +18,8 @@
 namespace waggle::node {
 
 struct Node::State {
-  State(Options o, Job j, EventSink e) : options(std::move(o)), job(std::move(j)), events(std::move(e)), leave_asked(runtime) {}
+  State(Options o, Job j, EventSink e)
+      : options(std::move(o)), job(std::move(j)), events(std::move(e)), leave_asked(runtime) {}
 
   // Fixed at construction.
   Options options;
@@ -46,7 +47,8 @@ struct Node::State {
     if (api) api->publish(event.json);
   }
 
-  // Runs the job beside the observer until it ends or is told to leave; then closes everything, in order.
+  // Runs the job beside the observer until it ends or is told to leave; then closes everything, in
+  // order.
   Co<void> main() {
     Scope scope(runtime);
     auto result = co_await serve(scope);
@@ -85,7 +87,8 @@ struct Node::State {
   }
 };
 
-Node::Node(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Node::Node(std::unique_ptr<State> state) : state_(std::move(state)) {
+}
 
 Result<std::unique_ptr<Node>> Node::start(Options options, Job job, EventSink events) {
   auto state = std::make_unique<State>(std::move(options), std::move(job), std::move(events));
@@ -97,7 +100,8 @@ Result<std::unique_ptr<Node>> Node::start(Options options, Job job, EventSink ev
       });
       return ok();
     };
-    WAGGLE_TRY(state->api, Api::start(state->options.data_dir / "api.sock", state->latest, std::move(forward)));
+    WAGGLE_TRY(state->api,
+               Api::start(state->options.data_dir / "api.sock", state->latest, std::move(forward)));
   }
   auto* const raw = state.get();
   state->thread = std::thread([raw] {
@@ -127,7 +131,9 @@ void Node::leave() {
   });
 }
 
-std::shared_ptr<Snapshot const> Node::snapshot() const { return state_->latest.get(); }
+std::shared_ptr<Snapshot const> Node::snapshot() const {
+  return state_->latest.get();
+}
 
 Status Node::send(Command command) {
   asio::post(state_->runtime.executor(), [raw = state_.get(), command = std::move(command)] {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/observer.hpp"
 
-#include <unistd.h>
-
 #include <array>
+
+#include <unistd.h>
 
 #include "core/base/log.hpp"
 #include "core/crypto/peer_id.hpp"
@@ -38,13 +38,19 @@ PeerView view_of(net::PeerInfo const& peer, TimePoint now) {
 }  // namespace
 
 Observer::Observer(Services& services, JobRunner& runner, Latest<Snapshot>& into)
-    : services_(services), runner_(runner), into_(into), started_(services.runtime().now()), scope_(services.runtime()) {
+    : services_(services),
+      runner_(runner),
+      into_(into),
+      started_(services.runtime().now()),
+      scope_(services.runtime()) {
   scope_.spawn("observer", watch());
 }
 
 Observer::~Observer() = default;
 
-Co<void> Observer::close() { co_await scope_.close(); }
+Co<void> Observer::close() {
+  co_await scope_.close();
+}
 
 Co<void> Observer::read_ledger() {
   double const now = services_.runtime().unix_time();
@@ -71,8 +77,10 @@ Co<void> Observer::watch() {
     snapshot->time = runtime.unix_time();
     snapshot->uptime = to_seconds(runtime.now() - started_);
     snapshot->peer_id = crypto::to_text(services_.swarm().self());
-    for (auto const& address : services_.swarm().addresses()) snapshot->addresses.push_back(address.text());
-    for (auto const& peer : services_.swarm().peers()) snapshot->peers.push_back(view_of(peer, runtime.now()));
+    for (auto const& address : services_.swarm().addresses())
+      snapshot->addresses.push_back(address.text());
+    for (auto const& peer : services_.swarm().peers())
+      snapshot->peers.push_back(view_of(peer, runtime.now()));
     snapshot->tasks = runner_.tasks();
     snapshot->today = today_;
     snapshot->week = week_;

@@ -20,8 +20,11 @@ constexpr Duration kLookBeforePublish = std::chrono::seconds(5);
 namespace fs = std::filesystem;
 
 Result<crypto::Identity> operator_key(Services& services, std::string const& name) {
-  bool const plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; });
-  if (!plain) return Error{Errc::invalid, cat("operator name \"", name, "\": letters, digits, - and _ only")};
+  bool const plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '-' || c == '_';
+  });
+  if (!plain)
+    return Error{Errc::invalid, cat("operator name \"", name, "\": letters, digits, - and _ only")};
   auto const folder = services.options().data_dir / "operator";
   std::error_code ec;
   fs::create_directories(folder, ec);
@@ -31,7 +34,8 @@ Result<crypto::Identity> operator_key(Services& services, std::string const& nam
 // Someone else's run under this prefix would mix with ours: the averagers' names are built from it.
 Co<Status> check_free(Services& services, std::string prefix, PeerId own_operator) {
   auto const deadline = services.runtime().now() + kLookBeforePublish;
-  auto const progress = co_await services.dht().get(dht::Id::of_text(prefix + "_progress"), dht::Freshness::latest, deadline);
+  auto const progress = co_await services.dht().get(
+      dht::Id::of_text(prefix + "_progress"), dht::Freshness::latest, deadline);
   if (!progress) {
     if (progress.error().code == Errc::cancelled) co_return progress.error();
     co_return ok();
@@ -39,19 +43,27 @@ Co<Status> check_free(Services& services, std::string prefix, PeerId own_operato
   bool const live = progress->dictionary && !progress->dictionary->empty();
   if (!live) co_return ok();
   auto const operators = co_await services.directory().operators(prefix, deadline);
-  if (operators && std::find(operators->begin(), operators->end(), own_operator) != operators->end()) co_return ok();
-  co_return Error{Errc::refused, cat("someone else's run is live under the prefix ", prefix, "; choose another, or publish with --force")};
+  if (operators &&
+      std::find(operators->begin(), operators->end(), own_operator) != operators->end())
+    co_return ok();
+  co_return Error{Errc::refused,
+                  cat("someone else's run is live under the prefix ",
+                      prefix,
+                      "; choose another, or publish with --force")};
 }
 
-// Where task.toml's data files lie: beside it, or where an absolute name says. Published names are bare file names.
-Result<std::map<std::string, fs::path>> locate_files(task::Definition& definition, fs::path const& folder) {
+// Where task.toml's data files lie: beside it, or where an absolute name says. Published names are
+// bare file names.
+Result<std::map<std::string, fs::path>> locate_files(task::Definition& definition,
+                                                     fs::path const& folder) {
   std::map<std::string, fs::path> files;
   for (auto* list : {&definition.data.train, &definition.data.test})
     for (auto& name : *list) {
       fs::path const path = fs::path(name).is_absolute() ? fs::path(name) : folder / name;
       name = path.filename().string();
       std::error_code ec;
-      if (!fs::is_regular_file(path, ec)) return Error{Errc::not_found, cat("the task's data file ", path.string(), " is missing")};
+      if (!fs::is_regular_file(path, ec))
+        return Error{Errc::not_found, cat("the task's data file ", path.string(), " is missing")};
       if (auto const [other, fresh] = files.emplace(name, path); !fresh && other->second != path)
         return Error{Errc::invalid, cat("two data files have the name ", name)};
     }
@@ -65,13 +77,16 @@ Co<Result<task::BlobRef>> add_blob(Services& services, std::string name, fs::pat
   co_return task::BlobRef{std::move(name), id, size};
 }
 
-Co<Result<task::BlobRef>> initial_weights(Services& services, task::Definition definition, std::map<std::string, fs::path> files) {
+Co<Result<task::BlobRef>> initial_weights(Services& services,
+                                          task::Definition definition,
+                                          std::map<std::string, fs::path> files) {
   TrainerOptions options;
   options.files = std::move(files);
   options.threads = services.options().threads;
   options.seed = services.runtime().random_u64();
   auto const deadline = services.runtime().now() + kTrainerStart;
-  WAGGLE_CO_TRY(auto const trainer, co_await Trainer::start(services, definition, std::move(options), deadline));
+  WAGGLE_CO_TRY(auto const trainer,
+                co_await Trainer::start(services, definition, std::move(options), deadline));
   auto const path = services.options().data_dir / "initial-weights.safetensors";
   auto written = co_await trainer->write_weights(path, deadline);
   co_await trainer->close();
@@ -90,7 +105,8 @@ Co<Result<FoundTask>> publish_task(Services& services, PublishJob job, EventSink
   WAGGLE_CO_TRY(auto const key, operator_key(services, job.operator_name));
   auto const joined = co_await services.joined(services.runtime().now() + kLookBeforePublish);
   if (!joined && joined.error().code == Errc::cancelled) co_return joined.error();
-  if (!job.force) WAGGLE_CO_TRY_STATUS(co_await check_free(services, definition.prefix, key.peer_id()));
+  if (!job.force)
+    WAGGLE_CO_TRY_STATUS(co_await check_free(services, definition.prefix, key.peer_id()));
 
   task::TaskRecord record;
   record.prefix = definition.prefix;
@@ -100,19 +116,26 @@ Co<Result<FoundTask>> publish_task(Services& services, PublishJob job, EventSink
   record.version = static_cast<std::uint64_t>(services.runtime().unix_time() * 1000);
   if (!job.end) {
     WAGGLE_CO_TRY(auto files, locate_files(definition, fs::absolute(job.toml).parent_path()));
-    events(events::state(services, "preparing", cat("preparing ", definition.title, ": data files")));
+    events(
+        events::state(services, "preparing", cat("preparing ", definition.title, ": data files")));
     for (auto const& [name, path] : files) {
       WAGGLE_CO_TRY(auto ref, co_await add_blob(services, name, path));
       record.blobs.push_back(std::move(ref));
     }
-    events(events::state(services, "preparing", cat("preparing ", definition.title, ": initial weights")));
+    events(events::state(
+        services, "preparing", cat("preparing ", definition.title, ": initial weights")));
     WAGGLE_CO_TRY(auto weights, co_await initial_weights(services, definition, std::move(files)));
     record.blobs.push_back(std::move(weights));
   }
   record.toml = definition.to_toml();
   FoundTask published{record, record.seal(key)};
   if (published.envelope.size() > task::TaskRecord::kMaxBytes)
-    co_return Error{Errc::too_large, cat("the signed task takes ", published.envelope.size(), " bytes, at most ", task::TaskRecord::kMaxBytes, " travel")};
+    co_return Error{Errc::too_large,
+                    cat("the signed task takes ",
+                        published.envelope.size(),
+                        " bytes, at most ",
+                        task::TaskRecord::kMaxBytes,
+                        " travel")};
   services.directory().keep_alive(published.record, published.envelope, job.listed);
   WAGGLE_CO_TRY_STATUS(co_await remember_task(services, published, true));
   serve_files_of(services, published.record);

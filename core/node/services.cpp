@@ -13,7 +13,8 @@ namespace waggle::node {
 namespace {
 
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
-constexpr Duration kLongestRetry = std::chrono::minutes(2);  // longer: a seed that comes back is noticed late
+constexpr Duration kLongestRetry =
+    std::chrono::minutes(2);  // longer: a seed that comes back is noticed late
 constexpr Duration kBootstrapTime = std::chrono::seconds(15);
 constexpr Duration kPeerBookPeriod = std::chrono::seconds(60);
 constexpr std::size_t kPeerBookAsked = 16;
@@ -22,6 +23,7 @@ constexpr std::size_t kPeerBookAsked = 16;
 
 struct Services::Network {
   explicit Network(Runtime& runtime) : book(runtime) {}
+
   net::AddressBook book;
   std::unique_ptr<net::kad::Service> kad;
 };
@@ -31,7 +33,8 @@ Services::Services(Runtime& runtime, Options options)
       options_(std::move(options)),
       peers_changed_(runtime),
       joined_signal_(runtime),
-      scope_(runtime) {}
+      scope_(runtime) {
+}
 
 Services::~Services() = default;
 
@@ -41,7 +44,9 @@ Result<std::unique_ptr<Services>> Services::open(Runtime& runtime, Options optio
   auto const& folder = s.options_.data_dir;
   std::error_code ec;
   std::filesystem::create_directories(folder, ec);
-  if (ec) return Error{Errc::io, cat("cannot make the data directory ", folder.string(), ": ", ec.message())};
+  if (ec)
+    return Error{Errc::io,
+                 cat("cannot make the data directory ", folder.string(), ": ", ec.message())};
   std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ec);
   WAGGLE_TRY(s.lock_, store::DirectoryLock::take(folder));
   WAGGLE_TRY(s.store_, store::Store::open(folder / "waggle.sqlite3"));
@@ -79,7 +84,8 @@ Status Services::begin() {
   kad.server_mode = !options_.client_mode;
   network_->kad = std::make_unique<net::kad::Service>(*swarm_, network_->book, kad);
   swarm_->set_peer_routing(network_->kad.get());
-  swarm_->on_identified([kad_service = network_->kad.get()](auto const& peer, auto const& protocols, auto const& addresses) {
+  swarm_->on_identified([kad_service = network_->kad.get()](
+                            auto const& peer, auto const& protocols, auto const& addresses) {
     kad_service->identified(peer, protocols, addresses);
   });
   swarm_->on_connection([kad_service = network_->kad.get()](PeerId const& peer, bool connected) {
@@ -110,14 +116,17 @@ void Services::serve_blobs(std::set<blob::BlobId> ids) {
 
 void Services::add_peers(std::vector<wire::Multiaddr> const& peers) {
   for (auto const& peer : peers)
-    if (peer.peer_id() && std::find(peers_.begin(), peers_.end(), peer) == peers_.end()) peers_.push_back(peer);
+    if (peer.peer_id() && std::find(peers_.begin(), peers_.end(), peer) == peers_.end())
+      peers_.push_back(peer);
   peers_changed_.notify_all();
 }
 
 std::vector<wire::Multiaddr> Services::link_addresses() const {
   std::vector<wire::Multiaddr> addresses;
-  for (auto const& address : swarm_->addresses()) addresses.push_back(address.with_peer_id(swarm_->self()));
-  bool const elsewhere = std::any_of(addresses.begin(), addresses.end(), [](auto const& a) { return !a.is_loopback(); });
+  for (auto const& address : swarm_->addresses())
+    addresses.push_back(address.with_peer_id(swarm_->self()));
+  bool const elsewhere = std::any_of(
+      addresses.begin(), addresses.end(), [](auto const& a) { return !a.is_loopback(); });
   if (elsewhere) std::erase_if(addresses, [](auto const& a) { return a.is_loopback(); });
   return addresses;
 }
@@ -151,11 +160,13 @@ Co<void> Services::join() {
       if (!woken) co_return;
       continue;
     }
-    auto const done = co_await dht_->bootstrap_with(std::move(ids), runtime_.now() + kBootstrapTime);
+    auto const done =
+        co_await dht_->bootstrap_with(std::move(ids), runtime_.now() + kBootstrapTime);
     if (done) {
       joined_ = true;
       joined_signal_.notify_all();
-      // From here the table keeps itself; only a table that emptied, or new peers in a link, ask for more.
+      // From here the table keeps itself; only a table that emptied, or new peers in a link, ask
+      // for more.
       wait = kFirstRetry;
       do {
         auto const woken = co_await peers_changed_.wait(runtime_.now() + kLongestRetry);
@@ -165,7 +176,12 @@ Co<void> Services::join() {
       continue;
     }
     if (done.error().code == Errc::cancelled) co_return;
-    log::warning("node", "no peer answers yet: ", done.error().detail, "; trying again in ", to_seconds(wait), " s");
+    log::warning("node",
+                 "no peer answers yet: ",
+                 done.error().detail,
+                 "; trying again in ",
+                 to_seconds(wait),
+                 " s");
     auto const woken = co_await peers_changed_.wait(runtime_.now() + wait);
     if (!woken && woken.error().code == Errc::cancelled) co_return;
     wait = std::min(wait * 2, kLongestRetry);
@@ -186,10 +202,13 @@ Co<void> Services::keep_peer_book() {
     if (!slept) co_return;
     std::vector<store::KnownPeer> known;
     for (auto const& peer : swarm_->peers())
-      if (!peer.inbound) known.push_back({to_bytes(peer.id.bytes()), to_bytes(peer.address.bytes()), runtime_.unix_time(), 0});
+      if (!peer.inbound)
+        known.push_back(
+            {to_bytes(peer.id.bytes()), to_bytes(peer.address.bytes()), runtime_.unix_time(), 0});
     disk_->post([this, known = std::move(known)] {
       for (auto const& peer : known)
-        if (auto const written = store_->put_peer(peer); !written) log::warning("store", written.error().detail);
+        if (auto const written = store_->put_peer(peer); !written)
+          log::warning("store", written.error().detail);
     });
   }
 }

@@ -19,8 +19,8 @@
 
 namespace waggle::node {
 
-/// What a running node is made of, below any task: keys, store, network, DHT, blobs. Built in this order, closed in
-/// the reverse one. Thread: the network thread, but for open().
+/// What a running node is made of, below any task: keys, store, network, DHT, blobs. Built in this
+/// order, closed in the reverse one. Thread: the network thread, but for open().
 class Services {
  public:
   /// Takes the data directory's lock, opens the store, loads or makes the keys. No network yet.
@@ -28,14 +28,17 @@ class Services {
   [[nodiscard]] static Result<std::unique_ptr<Services>> open(Runtime& runtime, Options options);
   ~Services();
 
-  /// Listens and serves; then, in the background, joins by the given peers and those of the peer book, with growing
-  /// waits, for as long as none answers, and keeps the peer book. Errors: io (no port).
+  /// Listens and serves; then, in the background, joins by the given peers and those of the peer
+  /// book, with growing waits, for as long as none answers, and keeps the peer book. Errors: io (no
+  /// port).
   [[nodiscard]] Status begin();
-  /// Waits until at least one peer answered, or until nobody was to be asked. Errors: timeout, cancelled.
+  /// Waits until at least one peer answered, or until nobody was to be asked. Errors: timeout,
+  /// cancelled.
   [[nodiscard]] Co<Status> joined(TimePoint deadline);
   [[nodiscard]] Co<void> close();
 
-  /// Addresses for a link: announced ones first, loopback only if there is nothing else; each with /p2p/.
+  /// Addresses for a link: announced ones first, loopback only if there is nothing else; each with
+  /// /p2p/.
   [[nodiscard]] std::vector<wire::Multiaddr> link_addresses() const;
   /// Adds addresses to ask, from a link, and begins to join by them.
   void add_peers(std::vector<wire::Multiaddr> const& peers);
@@ -44,17 +47,28 @@ class Services {
   void notice(std::string text);
 
   [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
+
   [[nodiscard]] Options const& options() const noexcept { return options_; }
+
   [[nodiscard]] crypto::Identity const& identity() const noexcept { return *identity_; }
+
   [[nodiscard]] crypto::RecordKey const& record_key() const noexcept { return *record_key_; }
+
   [[nodiscard]] net::Swarm& swarm() noexcept { return *swarm_; }
+
   [[nodiscard]] dht::Dht& dht() noexcept { return *dht_; }
+
   [[nodiscard]] blob::BlobService& blobs() noexcept { return *blobs_; }
+
   [[nodiscard]] task::Directory& directory() noexcept { return *directory_; }
+
   [[nodiscard]] store::Store& store() noexcept { return *store_; }
+
   [[nodiscard]] Executor& compute() noexcept { return *compute_; }
+
   /// SQLite and files: one thread, in order.
   [[nodiscard]] Executor& disk() noexcept { return *disk_; }
+
   [[nodiscard]] std::vector<std::string> const& notices() const noexcept { return notices_; }
 
  private:

@@ -17,7 +17,8 @@ namespace {
 
 constexpr Duration kTrainerStart = std::chrono::minutes(5);
 constexpr Duration kEvaluationTime = std::chrono::minutes(10);
-constexpr Duration kCheckpointEvery = std::chrono::seconds(60);  // longer: a power cut loses more; shorter: disk for nothing
+constexpr Duration kCheckpointEvery =
+    std::chrono::seconds(60);  // longer: a power cut loses more; shorter: disk for nothing
 constexpr Duration kEvaluateEvery = std::chrono::seconds(10);
 constexpr double kProgressSeconds = 0.5;
 
@@ -50,7 +51,7 @@ struct Session::State {
   std::unique_ptr<optim::CollaborativeOptimizer> optimizer;
   TaskView view;
   events::Given given;
-  std::int64_t finish_at = 0;      ///< 0: not asked
+  std::int64_t finish_at = 0;  ///< 0: not asked
   bool finish_soon = false;
   bool target_reached = false;
   TimePoint last_checkpoint{};
@@ -68,32 +69,41 @@ struct Session::State {
 
   Co<Status> fetch(std::map<std::string, std::filesystem::path>& files) {
     enter("fetching", cat("fetching ", definition.title));
-    std::function<void(blob::FetchProgress const&)> progress = [this](blob::FetchProgress const& p) {
-      view.fetch_done = p.done;
-      view.fetch_total = p.total;
-      if (p.done < p.total && to_seconds(runtime().now() - last_progress) < kProgressSeconds) return;
-      last_progress = runtime().now();
-      events(events::fetch(services, p.done, p.total, p.providers));
-    };
+    std::function<void(blob::FetchProgress const&)> progress =
+        [this](blob::FetchProgress const& p) {
+          view.fetch_done = p.done;
+          view.fetch_total = p.total;
+          if (p.done < p.total && to_seconds(runtime().now() - last_progress) < kProgressSeconds)
+            return;
+          last_progress = runtime().now();
+          events(events::fetch(services, p.done, p.total, p.providers));
+        };
     // Serve from the first chunk on.
     serve_files_of(services, found.record);
-    WAGGLE_CO_TRY(files, co_await fetch_files(services, found.record, std::move(progress), kNoDeadline));
+    WAGGLE_CO_TRY(files,
+                  co_await fetch_files(services, found.record, std::move(progress), kNoDeadline));
     co_return ok();
   }
 
   // The newest checkpoint, or the task's initial weights at epoch 0.
   Co<Result<std::int64_t>> take_up(std::map<std::string, std::filesystem::path> const& files) {
     auto const deadline = runtime().now() + kTrainerStart;
-    auto checkpoint = co_await load_checkpoint(services, found.record.operator_id, found.record.prefix);
+    auto checkpoint =
+        co_await load_checkpoint(services, found.record.operator_id, found.record.prefix);
     if (!checkpoint) co_return std::move(checkpoint).error();
     if (*checkpoint) {
       auto restored = co_await trainer->restore(**checkpoint, deadline);
       if (restored) co_return (*checkpoint)->epoch;
       if (restored.error().code == Errc::cancelled) co_return std::move(restored).error();
-      services.notice(cat("the saved state of ", definition.prefix, " does not fit (", restored.error().detail, "); beginning anew"));
+      services.notice(cat("the saved state of ",
+                          definition.prefix,
+                          " does not fit (",
+                          restored.error().detail,
+                          "); beginning anew"));
     }
     auto const weights = files.find(std::string(kWeightsBlob));
-    if (weights != files.end()) WAGGLE_CO_TRY_STATUS(co_await trainer->read_weights(weights->second, deadline));
+    if (weights != files.end())
+      WAGGLE_CO_TRY_STATUS(co_await trainer->read_weights(weights->second, deadline));
     co_return std::int64_t{0};
   }
 
@@ -104,12 +114,16 @@ struct Session::State {
     trainer_options.files.erase(std::string(kWeightsBlob));
     trainer_options.threads = services.options().threads;
     trainer_options.seed = runtime().random_u64();
-    WAGGLE_CO_TRY(trainer, co_await Trainer::start(services, definition, std::move(trainer_options), runtime().now() + kTrainerStart));
+    WAGGLE_CO_TRY(
+        trainer,
+        co_await Trainer::start(
+            services, definition, std::move(trainer_options), runtime().now() + kTrainerStart));
     co_return ok();
   }
 
   Co<Status> run() {
-    WAGGLE_CO_TRY(definition, task::Definition::parse(found.record.toml, cat("task ", found.record.prefix)));
+    WAGGLE_CO_TRY(definition,
+                  task::Definition::parse(found.record.toml, cat("task ", found.record.prefix)));
     view.title = definition.title;
     view.target_batch_size = static_cast<std::uint64_t>(definition.swarm.target_batch_size);
     services.directory().keep_alive(found.record, found.envelope, false);
@@ -118,16 +132,24 @@ struct Session::State {
     WAGGLE_CO_TRY_STATUS(co_await fetch(files));
     WAGGLE_CO_TRY_STATUS(co_await start_trainer(files));
     WAGGLE_CO_TRY(auto const epoch, co_await take_up(files));
-    WAGGLE_CO_TRY(auto const optimizer_opts, optimizer_options(definition, services.options().client_mode));
-    optimizer = std::make_unique<optim::CollaborativeOptimizer>(services.swarm(), services.dht(), services.compute(),
-                                                                services.record_key(), *trainer, optimizer_opts);
+    WAGGLE_CO_TRY(auto const optimizer_opts,
+                  optimizer_options(definition, services.options().client_mode));
+    optimizer = std::make_unique<optim::CollaborativeOptimizer>(services.swarm(),
+                                                                services.dht(),
+                                                                services.compute(),
+                                                                services.record_key(),
+                                                                *trainer,
+                                                                optimizer_opts);
     optimizer->on_epoch([this](optim::EpochReport const& report) { epoch_ended(report); });
-    optimizer->between_epochs([this](optim::EpochReport const& report) { return measure_and_save(report); });
+    optimizer->between_epochs(
+        [this](optim::EpochReport const& report) { return measure_and_save(report); });
     enter("training", "");
-    events(events::training(services, epoch, trainer->parameter_count(), trainer->facts().training_flops_per_sample));
+    events(events::training(
+        services, epoch, trainer->parameter_count(), trainer->facts().training_flops_per_sample));
     view.epoch = epoch;
     if (finish_soon) optimizer->finish();
-    auto const trained = co_await optimizer->run(epoch, [this](optim::EpochReport const& report) { return enough(report); });
+    auto const trained = co_await optimizer->run(
+        epoch, [this](optim::EpochReport const& report) { return enough(report); });
     if (!trained) co_return trained;
     co_return co_await finish_well();
   }
@@ -175,7 +197,8 @@ struct Session::State {
     row.epoch = report.epoch;
     row.samples = report.our_samples;
     row.gigaflop = static_cast<double>(report.our_samples) * flops / 1e9;
-    row.group_size = report.gradients ? static_cast<std::uint32_t>(report.gradients->group.size()) : 1;
+    row.group_size =
+        report.gradients ? static_cast<std::uint32_t>(report.gradients->group.size()) : 1;
     for (auto const& round : {report.gradients, report.state})
       if (round) {
         row.bytes_sent += round->bytes_sent;
@@ -185,7 +208,8 @@ struct Session::State {
     row.loss = report.loss;
     row.seconds = to_seconds(report.took);
     services.disk().post([&store = services.store(), row = std::move(row)] {
-      if (auto const written = store.add_ledger(row); !written) log::warning("store", written.error().detail);
+      if (auto const written = store.add_ledger(row); !written)
+        log::warning("store", written.error().detail);
     });
   }
 
@@ -193,7 +217,8 @@ struct Session::State {
   Co<Status> measure_and_save(optim::EpochReport const& report) {
     auto const now = runtime().now();
     bool const asked = options.until_accuracy.has_value();
-    // Peers take turns by their place in the group, so that one of them measures while the others train on.
+    // Peers take turns by their place in the group, so that one of them measures while the others
+    // train on.
     if (now - last_evaluation > kEvaluateEvery && (asked || my_turn(report))) {
       last_evaluation = now;
       auto measured = co_await trainer->evaluate(/*whole=*/false, now + kEvaluationTime);
@@ -261,7 +286,9 @@ Session::Session(Services& services, FoundTask found, SessionOptions options, Ev
 
 Session::~Session() = default;
 
-Co<Status> Session::run() { co_return co_await state_->run(); }
+Co<Status> Session::run() {
+  co_return co_await state_->run();
+}
 
 Co<void> Session::close() {
   if (state_->optimizer) co_await state_->optimizer->close();

@@ -17,15 +17,15 @@ struct SessionOptions {
   std::optional<double> until_accuracy;
 };
 
-/// One task being trained: fetch what it names, start the trainer, take up the newest checkpoint, train with the swarm,
-/// measure now and then, save, leave. Thread: the network thread.
+/// One task being trained: fetch what it names, start the trainer, take up the newest checkpoint,
+/// train with the swarm, measure now and then, save, leave. Thread: the network thread.
 class Session {
  public:
   Session(Services& services, FoundTask found, SessionOptions options, EventSink events);
   ~Session();
 
-  /// Until finished, told to leave, or failed for good. Errors: cancelled, io, invalid (the task does not fit this machine),
-  /// closed (the trainer dies again and again).
+  /// Until finished, told to leave, or failed for good. Errors: cancelled, io, invalid (the task
+  /// does not fit this machine), closed (the trainer dies again and again).
   [[nodiscard]] Co<Status> run();
   [[nodiscard]] Co<void> close();
 

@@ -15,7 +15,8 @@ namespace waggle::node {
 /// The blob that holds a task's initial weights, as safetensors.
 inline constexpr std::string_view kWeightsBlob = "weights.safetensors";
 
-/// Fetches every blob that a task names; local paths by the blob's name. Errors as BlobService::fetch.
+/// Fetches every blob that a task names; local paths by the blob's name. Errors as
+/// BlobService::fetch.
 [[nodiscard]] Co<Result<std::map<std::string, std::filesystem::path>>> fetch_files(
     Services& services,
     task::TaskRecord record,

@@ -13,12 +13,14 @@ constexpr Duration kFirstWait = std::chrono::milliseconds(500);
 constexpr Duration kLongestWait = std::chrono::seconds(60);
 constexpr Duration kSearchTime = std::chrono::seconds(10);
 
-// What this data directory knows: the record of (operator, prefix), or of the one operator pinned to the prefix.
+// What this data directory knows: the record of (operator, prefix), or of the one operator pinned
+// to the prefix.
 Co<Result<std::optional<store::KnownTask>>> recall(Services& services, task::Link link) {
   auto read = [&store = services.store(), link]() -> Result<std::optional<store::KnownTask>> {
     if (!link.operator_id.empty()) return store.task(link.operator_id.bytes(), link.prefix);
     WAGGLE_TRY(auto tasks, store.tasks());
-    auto const pinned = std::find_if(tasks.begin(), tasks.end(), [&](auto const& t) { return t.prefix == link.prefix; });
+    auto const pinned = std::find_if(
+        tasks.begin(), tasks.end(), [&](auto const& t) { return t.prefix == link.prefix; });
     if (pinned == tasks.end()) return std::optional<store::KnownTask>{};
     return std::optional<store::KnownTask>(std::move(*pinned));
   };
@@ -45,7 +47,8 @@ Co<Result<Finding>> find_task(Services& services, task::Link link, TimePoint dea
     if (!link.operator_id.empty()) {
       auto found = co_await services.directory().find(link.operator_id, link.prefix, search_until);
       if (found) {
-        if (found->first.ended) co_return Error{Errc::refused, cat("task ", link.prefix, " was ended by its operator")};
+        if (found->first.ended)
+          co_return Error{Errc::refused, cat("task ", link.prefix, " was ended by its operator")};
         co_return Finding(FoundTask{std::move(found->first), std::move(found->second)});
       }
       failed = std::move(found).error();
@@ -57,8 +60,12 @@ Co<Result<Finding>> find_task(Services& services, task::Link link, TimePoint dea
       if (record) co_return Finding(FoundTask{*std::move(record), known->envelope});
     }
     if (runtime.now() + wait > deadline)
-      co_return Error{Errc::timeout, cat("nobody reachable knows the task ", link.prefix, "; is one of the addresses in its link alive?")};
-    log::info("node", "nobody knows ", link.prefix, " yet, asking again in ", to_seconds(wait), " s");
+      co_return Error{Errc::timeout,
+                      cat("nobody reachable knows the task ",
+                          link.prefix,
+                          "; is one of the addresses in its link alive?")};
+    log::info(
+        "node", "nobody knows ", link.prefix, " yet, asking again in ", to_seconds(wait), " s");
     WAGGLE_CO_TRY_STATUS(co_await runtime.sleep_for(wait));
     wait = std::min(wait * 2, kLongestWait);
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/trainer.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <cerrno>
 #include <cstring>
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include "core/base/fd.hpp"
 #include "core/worker/trainer_process.hpp"
@@ -27,7 +27,9 @@ Error failed(char const* what, std::filesystem::path const& path) {
 
 class ProcessTrainer final : public Trainer {
  public:
-  ProcessTrainer(Services& services, bool classifies, std::unique_ptr<worker::TrainerProcess> process)
+  ProcessTrainer(Services& services,
+                 bool classifies,
+                 std::unique_ptr<worker::TrainerProcess> process)
       : services_(services), classifies_(classifies), process_(std::move(process)) {
     auto const& facts = process_->facts();
     facts_.parameters = schema_of(facts.parameters);
@@ -37,9 +39,14 @@ class ProcessTrainer final : public Trainer {
   }
 
   optim::ModelFacts const& facts() const noexcept override { return facts_; }
+
   std::span<float> gradients() noexcept override { return process_->gradients(); }
+
   void clear_gradients() noexcept override { process_->clear_gradients(); }
-  std::uint64_t parameter_count() const noexcept override { return process_->facts().parameter_values(); }
+
+  std::uint64_t parameter_count() const noexcept override {
+    return process_->facts().parameter_values();
+  }
 
   Co<Result<optim::BatchResult>> accumulate(TimePoint deadline) override {
     WAGGLE_CO_TRY(auto const batch, co_await process_->accumulate(0, deadline));
@@ -51,11 +58,16 @@ class ProcessTrainer final : public Trainer {
     co_return optim::StepResult{step.learning_rate, step.gradient_norm};
   }
 
-  Co<Result<std::vector<float>>> state_for_averaging(TimePoint) override { co_return process_->averaged_state(); }
+  Co<Result<std::vector<float>>> state_for_averaging(TimePoint) override {
+    co_return process_->averaged_state();
+  }
 
-  Co<Status> load_averaged_state(std::span<float const> values, TimePoint) override { co_return process_->load_averaged_state(values); }
+  Co<Status> load_averaged_state(std::span<float const> values, TimePoint) override {
+    co_return process_->load_averaged_state(values);
+  }
 
-  Co<Result<std::shared_ptr<averaging::StateSnapshot const>>> snapshot(std::int64_t epoch, TimePoint deadline) override {
+  Co<Result<std::shared_ptr<averaging::StateSnapshot const>>> snapshot(
+      std::int64_t epoch, TimePoint deadline) override {
     WAGGLE_CO_TRY(auto state, co_await process_->snapshot(epoch, deadline));
     auto snapshot = std::make_shared<averaging::StateSnapshot>();
     snapshot->epoch = epoch;
@@ -66,7 +78,8 @@ class ProcessTrainer final : public Trainer {
   }
 
   Co<Status> restore(averaging::StateSnapshot const& state, TimePoint) override {
-    if (state.schema != facts_.download) co_return Error{Errc::invalid, "the state belongs to another model"};
+    if (state.schema != facts_.download)
+      co_return Error{Errc::invalid, "the state belongs to another model"};
     co_return process_->restore(state.values);
   }
 
@@ -91,7 +104,8 @@ class ProcessTrainer final : public Trainer {
   Co<Status> write_weights(std::filesystem::path path, TimePoint deadline) override {
     auto temporary = path;
     temporary += ".part";
-    Fd const file(::open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+    Fd const file(
+        ::open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (!file) co_return failed("create", temporary);
     std::vector<std::pair<std::string, std::string>> metadata{{"format", "pt"}};
     auto written = co_await process_->export_safetensors(file.get(), std::move(metadata), deadline);
@@ -121,11 +135,14 @@ class ProcessTrainer final : public Trainer {
   optim::ModelFacts facts_;
 };
 
-Result<std::vector<std::filesystem::path>> paths_of(std::vector<std::string> const& names, TrainerOptions const& options) {
+Result<std::vector<std::filesystem::path>> paths_of(std::vector<std::string> const& names,
+                                                    TrainerOptions const& options) {
   std::vector<std::filesystem::path> paths;
   for (auto const& name : names) {
     auto const found = options.files.find(name);
-    if (found == options.files.end()) return Error{Errc::not_found, cat("the task names the data file ", name, ", but no blob holds it")};
+    if (found == options.files.end())
+      return Error{Errc::not_found,
+                   cat("the task names the data file ", name, ", but no blob holds it")};
     paths.push_back(found->second);
   }
   return paths;
@@ -133,7 +150,10 @@ Result<std::vector<std::filesystem::path>> paths_of(std::vector<std::string> con
 
 }  // namespace
 
-Co<Result<std::unique_ptr<Trainer>>> Trainer::start(Services& services, task::Definition const& definition, TrainerOptions options, TimePoint deadline) {
+Co<Result<std::unique_ptr<Trainer>>> Trainer::start(Services& services,
+                                                    task::Definition const& definition,
+                                                    TrainerOptions options,
+                                                    TimePoint deadline) {
   worker::TrainerOptions process_options;
   process_options.config_json = definition.trainer_json();
   process_options.seed = options.seed;
@@ -144,8 +164,11 @@ Co<Result<std::unique_ptr<Trainer>>> Trainer::start(Services& services, task::De
     WAGGLE_CO_TRY(process_options.test_files, paths_of(definition.data.test, options));
   }
   bool const classifies = definition.model.family == "resnet";
-  WAGGLE_CO_TRY(auto process, co_await worker::TrainerProcess::start(services.runtime(), std::move(process_options), deadline));
-  co_return std::unique_ptr<Trainer>(std::make_unique<ProcessTrainer>(services, classifies, std::move(process)));
+  WAGGLE_CO_TRY(auto process,
+                co_await worker::TrainerProcess::start(
+                    services.runtime(), std::move(process_options), deadline));
+  co_return std::unique_ptr<Trainer>(
+      std::make_unique<ProcessTrainer>(services, classifies, std::move(process)));
 }
 
 }  // namespace waggle::node

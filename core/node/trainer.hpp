@@ -16,32 +16,37 @@ namespace waggle::node {
 /// What the model does on data it does not train on.
 struct Evaluation {
   std::uint64_t samples = 0;
-  double loss = 0;                     ///< mean, nats a sample (a byte for text)
-  std::optional<double> accuracy;      ///< classification only
+  double loss = 0;                 ///< mean, nats a sample (a byte for text)
+  std::optional<double> accuracy;  ///< classification only
 };
 
 struct TrainerOptions {
   std::map<std::string, std::filesystem::path> files;  ///< the task's data by name
   std::size_t threads = 1;
-  std::uint64_t seed = 0;              ///< of this peer's own shuffled stream and augmentation
+  std::uint64_t seed = 0;  ///< of this peer's own shuffled stream and augmentation
 };
 
-/// A waggle-trainer process behind the interface that the optimizer declares, and what the node needs besides: evaluation and
-/// safetensors in and out through descriptors that the node opens. Thread: the network thread; one call at a time.
+/// A waggle-trainer process behind the interface that the optimizer declares, and what the node
+/// needs besides: evaluation and safetensors in and out through descriptors that the node opens.
+/// Thread: the network thread; one call at a time.
 class Trainer : public optim::LocalTrainer {
  public:
   /// Starts the process and waits until it has built the model and read the data.
-  /// Errors: io, closed (it died: its last words), invalid (the task does not fit), timeout, cancelled.
-  [[nodiscard]] static Co<Result<std::unique_ptr<Trainer>>> start(Services& services,
-                                                                  task::Definition const& definition,
-                                                                  TrainerOptions options,
-                                                                  TimePoint deadline);
+  /// Errors: io, closed (it died: its last words), invalid (the task does not fit), timeout,
+  /// cancelled.
+  [[nodiscard]] static Co<Result<std::unique_ptr<Trainer>>> start(
+      Services& services,
+      task::Definition const& definition,
+      TrainerOptions options,
+      TimePoint deadline);
   [[nodiscard]] virtual Co<void> close() = 0;
 
-  /// On the whole test set, or on its fixed first samples (512 at most), which takes a fraction of the time.
+  /// On the whole test set, or on its fixed first samples (512 at most), which takes a fraction of
+  /// the time.
   [[nodiscard]] virtual Co<Result<Evaluation>> evaluate(bool whole, TimePoint deadline) = 0;
   /// Parameters and running statistics as safetensors: temporary file, fsync, rename.
-  [[nodiscard]] virtual Co<Status> write_weights(std::filesystem::path path, TimePoint deadline) = 0;
+  [[nodiscard]] virtual Co<Status> write_weights(std::filesystem::path path,
+                                                 TimePoint deadline) = 0;
   [[nodiscard]] virtual Co<Status> read_weights(std::filesystem::path path, TimePoint deadline) = 0;
   [[nodiscard]] virtual std::uint64_t parameter_count() const noexcept = 0;
 };

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "app/drive.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "core/base/log.hpp"
+#include "core/base/text.hpp"
+
+#include "app/signals.hpp"
+
+namespace waggle::app {
+namespace {
+
+Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
+  node::Options options;
+  options.data_dir = common.data_dir;
+  options.listen_host = flags.host;
+  options.port = flags.port;
+  options.client_mode = flags.client;
+  options.threads =
+      flags.threads != 0 ? flags.threads : std::max(1U, std::thread::hardware_concurrency() / 2);
+  options.version = WAGGLE_VERSION;
+  for (auto const& text : flags.peers) {
+    auto address = wire::Multiaddr::parse(text);
+    if (!address) return Error{Errc::invalid, cat("--peer ", text, ": ", address.error().detail)};
+    if (!address->peer_id())
+      return Error{Errc::invalid, cat("--peer ", text, ": the address must end in /p2p/<PeerID>")};
+    options.peers.push_back(*std::move(address));
+  }
+  return options;
+}
+
+void first_run_notice(Common const& common) {
+  std::error_code ec;
+  if (common.json || std::filesystem::exists(common.data_dir / "identity.key", ec)) return;
+  std::printf(
+      "Other peers will see this machine's network address and a random name, its PeerID, made now "
+      "and kept in %s.\n"
+      "Nothing else is sent anywhere: there is no server, no account and no telemetry.\n\n",
+      common.data_dir.c_str());
+}
+
+int report(Common const& common, node::Outcome const& outcome) {
+  if (!outcome.choices.empty()) {
+    if (common.json)
+      std::printf(
+          "%s\n",
+          nlohmann::json(
+              {{"ok", false}, {"message", outcome.error->detail}, {"operators", outcome.choices}})
+              .dump()
+              .c_str());
+    else {
+      std::fprintf(stderr, "waggle: %s:\n", outcome.error->detail.c_str());
+      for (auto const& id : outcome.choices) std::fprintf(stderr, "  %s\n", id.c_str());
+    }
+    return kNeedsChoice;
+  }
+  if (outcome.error && outcome.error->code != Errc::cancelled)
+    return fail(common, *outcome.error, outcome.error->code == Errc::invalid ? kUsage : kFailed);
+  if (signals::count() > 0) return signals::last_was_term() ? kDone : kInterrupted;
+  return kDone;
+}
+
+}  // namespace
+
+void add_node_flags(CLI::App& command, NodeFlags& flags) {
+  command.add_option(
+      "--peer", flags.peers, "An address to begin with, /ip4/…/tcp/…/p2p/…; may be repeated");
+  command.add_option("--host", flags.host, "The address to listen on")->capture_default_str();
+  command
+      .add_option(
+          "--port",
+          flags.port,
+          "The port to listen on; 0: the last one, else any; a busy one makes way for the next")
+      ->capture_default_str();
+  command.add_option("--threads", flags.threads, "Threads that train; 0: half of the cores")
+      ->check(CLI::Range(0, 256))
+      ->capture_default_str();
+  command.add_flag("--client", flags.client, "Accept no connections: ask and compute only");
+}
+
+int drive(Common const& common, NodeFlags const& flags, node::Job job) {
+  auto options = options_of(common, flags);
+  if (!options) return fail(common, options.error(), kUsage);
+  std::error_code ec;
+  first_run_notice(common);
+  std::filesystem::create_directories(common.data_dir / "logs", ec);
+  log::start(common.verbose ? log::Level::debug : log::Level::warning,
+             (common.data_dir / "logs" / "waggle.log").string());
+  signals::catch_interrupts();
+  // Events come from the network thread; a line is written at once, so that a reader in a pipe sees
+  // it.
+  node::EventSink print = [json = common.json](node::Event const& event) {
+    auto const& line = json ? event.json : event.text;
+    if (line.empty()) return;
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+  };
+  auto started = node::Node::start(*std::move(options), std::move(job), std::move(print));
+  if (!started) return fail(common, started.error());
+  auto& node = **started;
+  int seen = 0;
+  for (;;) {
+    if (auto const outcome = node.wait_for(std::chrono::milliseconds(100)))
+      return report(common, *outcome);
+    int const now = signals::count();
+    if (now == seen) continue;
+    seen = now;
+    if (now >= 2) ::_exit(kInterrupted);
+    if (!common.json) std::fprintf(stderr, "finishing the round; once more to leave at once\n");
+    node.leave();
+  }
+}
+
+}  // namespace waggle::app

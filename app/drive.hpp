@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/node/node.hpp"
+
+#include "app/command.hpp"
+
+namespace waggle::app {
+
+/// Options of subcommands that start a node.
+struct NodeFlags {
+  std::vector<std::string> peers;
+  std::string host = "0.0.0.0";
+  std::uint16_t port = 0;
+  std::size_t threads = 0;  ///< 0: half of the cores
+  bool client = false;
+};
+
+void add_node_flags(CLI::App& command, NodeFlags& flags);
+
+/// Starts a node for `job`, prints its events, and waits for its end. Ctrl-C or SIGTERM once: leave
+/// in seconds; twice: at once. Returns the exit code.
+int drive(Common const& common, NodeFlags const& flags, node::Job job);
+
+}  // namespace waggle::app
