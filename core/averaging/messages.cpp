@@ -88,7 +88,7 @@ void append_tensor(Bytes& out,
     detail::append_bytes(inner, 2, sizes);
   }
   if (tensor.requires_grad) detail::append_number(inner, 3, 1);
-  detail::append_bytes(inner, 4, as_bytes(tensor.dtype));
+  if (!tensor.dtype.empty()) detail::append_bytes(inner, 4, as_bytes(tensor.dtype));
   if (tensor.compression != compress::CompressionType::none)
     detail::append_number(inner, 5, static_cast<std::uint64_t>(tensor.compression));
   if (tensor.chunks != 0)

@@ -77,7 +77,7 @@ class StateSharing {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace waggle::averaging
