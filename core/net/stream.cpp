@@ -36,14 +36,18 @@ Co<Result<Bytes>> read_to_end(Stream& stream, std::size_t limit, TimePoint deadl
   co_return all;
 }
 
-Co<Result<Bytes>> read_frame(Stream& stream, std::size_t limit, TimePoint deadline) {
+Co<Result<std::optional<Bytes>>> read_frame_or_end(Stream& stream,
+                                                   std::size_t limit,
+                                                   TimePoint deadline) {
   std::array<std::byte, wire::kMaxVarintBytes> head;
   std::size_t have = 0;
   std::uint64_t length = 0;
   for (;;) {
     // One byte at a time: what follows the frame may belong to somebody else.
     MutableBytes const next = MutableBytes(head).subspan(have, 1);
-    WAGGLE_CO_TRY_STATUS(co_await read_exactly(stream, next, deadline));
+    WAGGLE_CO_TRY(auto const n, co_await stream.read_some(next, deadline));
+    if (n == 0 && have == 0) co_return std::optional<Bytes>();
+    if (n == 0) co_return Error{Errc::closed, "the stream ended inside a frame's length"};
     ++have;
     auto const parsed = wire::read_varint(ByteView(head).first(have));
     if (parsed) {
@@ -57,7 +61,13 @@ Co<Result<Bytes>> read_frame(Stream& stream, std::size_t limit, TimePoint deadli
     co_return Error{Errc::too_large, cat("a frame of ", length, " bytes, the limit is ", limit)};
   Bytes body(static_cast<std::size_t>(length));
   WAGGLE_CO_TRY_STATUS(co_await read_exactly(stream, body, deadline));
-  co_return body;
+  co_return std::optional<Bytes>(std::move(body));
+}
+
+Co<Result<Bytes>> read_frame(Stream& stream, std::size_t limit, TimePoint deadline) {
+  WAGGLE_CO_TRY(auto frame, co_await read_frame_or_end(stream, limit, deadline));
+  if (!frame) co_return Error{Errc::closed, "the stream ended before a frame"};
+  co_return *std::move(frame);
 }
 
 Co<Status> write_frame(Stream& stream, ByteView body, TimePoint deadline) {

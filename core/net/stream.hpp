@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,13 +34,18 @@ class Stream {
   virtual void reset() noexcept = 0;
 };
 
-/// Reads exactly out.size() bytes. Errors: closed (also at an end of stream inside), timeout, cancelled.
+/// Reads exactly out.size() bytes. Errors: closed (also at an end of stream inside), timeout,
+/// cancelled.
 [[nodiscard]] Co<Status> read_exactly(Stream& stream, MutableBytes out, TimePoint deadline);
 /// Reads until the end of stream. Errors: too_large (above `limit`), closed, timeout, cancelled.
 [[nodiscard]] Co<Result<Bytes>> read_to_end(Stream& stream, std::size_t limit, TimePoint deadline);
 /// Reads one lp frame: uvarint length, then that many bytes. Never reads past it.
 /// Errors: too_large (above `limit`, before any allocation), malformed, closed, timeout, cancelled.
 [[nodiscard]] Co<Result<Bytes>> read_frame(Stream& stream, std::size_t limit, TimePoint deadline);
+/// As read_frame, but nothing where the stream ends before a frame begins.
+[[nodiscard]] Co<Result<std::optional<Bytes>>> read_frame_or_end(Stream& stream,
+                                                                 std::size_t limit,
+                                                                 TimePoint deadline);
 /// Writes uvarint length and body in one write.
 [[nodiscard]] Co<Status> write_frame(Stream& stream, ByteView body, TimePoint deadline);
 
