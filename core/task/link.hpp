@@ -10,13 +10,14 @@
 
 namespace waggle::task {
 
-/// waggle:PREFIX?op=<operator PeerID>&peer=<percent-encoded multiaddr>, 0 to 8 peers, at most 2 KiB, unknown keys ignored.
+/// waggle:PREFIX?op=<operator PeerID>&peer=<percent-encoded multiaddr>, 0 to 8 peers, at most 2
+/// KiB, unknown keys ignored.
 struct Link {
   static constexpr std::size_t kMaxBytes = 2048;
   static constexpr std::size_t kMaxPeers = 8;
 
   std::string prefix;
-  PeerId operator_id;               ///< empty for a bare prefix
+  PeerId operator_id;  ///< empty for a bare prefix
   std::vector<wire::Multiaddr> peers;
 
   /// Also reads a bare prefix. Errors: invalid (says what), too_large.
