@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "core/base/scope.hpp"
 
+#include <stdexcept>
+
 #include <doctest/doctest.h>
 
-#include "core/base/channel.hpp"
-#include "core/base/compute.hpp"
 #include "tests/support/run.hpp"
+#include "tests/unit/base/death.hpp"
 
 using namespace waggle;
 
@@ -66,49 +67,79 @@ TEST_SUITE("Scope") {
     test::run(runtime, body(runtime, inner, outer, closed));
     CHECK(closed == 1);
   }
-}
 
-TEST_SUITE("Channel") {
-  TEST_CASE("delivers in order and holds the sender back when full") {
+  TEST_CASE("join waits for those that leave by themselves, until its deadline") {
     SystemRuntime runtime;
-    auto send = [](Channel<int>& c) -> Co<void> {
-      for (int i = 0; i < 100; ++i) {
-        auto const sent = co_await c.send(i);
-        CHECK(sent);
-        CHECK(c.size() <= 2);
-      }
-      c.close();
+    auto nap = [](Runtime& r, int ms) -> Co<void> {
+      (void)co_await r.sleep_for(std::chrono::milliseconds(ms));
     };
     auto body = [](Runtime& r, auto& f) -> Co<void> {
-      Channel<int> channel(r, 2);
       Scope scope(r);
-      scope.spawn("send", f(channel));
-      for (int i = 0; i < 100; ++i) {
-        auto got = co_await channel.receive();
-        REQUIRE(got);
-        CHECK(*got == i);
-      }
-      auto const end = co_await channel.receive();
-      CHECK(!end);
+      scope.spawn("short", f(r, 2));
+      scope.spawn("shorter", f(r, 1));
+      CHECK(scope.size() == 2);
+      auto const joined = co_await scope.join();
+      CHECK(joined);
+      CHECK(scope.size() == 0);
+      CHECK(!scope.cancelled());
+      scope.spawn("long", f(r, 60'000));
+      auto const late = co_await scope.join(r.now() + std::chrono::milliseconds(3));
+      REQUIRE(!late);
+      CHECK(late.error().code == Errc::timeout);
+      CHECK(scope.size() == 1);
       co_await scope.close();
     };
-    test::run(runtime, body(runtime, send));
+    test::run(runtime, body(runtime, nap));
   }
-}
 
-TEST_SUITE("on") {
-  TEST_CASE("runs on the pool and resumes here with the value") {
+  TEST_CASE("closing an empty or a closed scope returns at once") {
     SystemRuntime runtime;
-    ThreadPool pool("test", 2);
-    auto body = [](Runtime& r, ThreadPool& p) -> Co<void> {
-      std::vector<int> values(1000, 1);
-      auto work = [&values] { return static_cast<int>(values.size()); };
-      int const n = co_await on(p, r, std::move(work));
-      CHECK(n == 1000);
-      auto nothing = [&values] { values.clear(); };
-      (void)co_await on(p, r, std::move(nothing));
-      CHECK(values.empty());
+    auto body = [](Runtime& r) -> Co<void> {
+      Scope scope(r);
+      co_await scope.close();
+      co_await scope.close();
+      CHECK(scope.cancelled());
+      auto const joined = co_await scope.join();
+      CHECK(joined);
     };
-    test::run(runtime, body(runtime, pool));
+    test::run(runtime, body(runtime));
+  }
+
+  TEST_CASE("a leaked exception and a scope that dies before its coroutines abort by name") {
+    auto const leaked = test::death_of([] {
+      SystemRuntime runtime;
+      auto thrower = [](Runtime& r) -> Co<void> {
+        (void)co_await r.sleep_for(std::chrono::milliseconds(1));
+        throw std::runtime_error("spilt honey");
+      };
+      test::run(runtime, thrower(runtime));
+    });
+    CHECK(leaked.find("coroutine test leaked") != std::string::npos);
+    CHECK(leaked.find("spilt honey") != std::string::npos);
+    auto const orphaned = test::death_of([] {
+      SystemRuntime runtime;
+      auto sleeper = [](Runtime& r) -> Co<void> {
+        (void)co_await r.sleep_for(std::chrono::hours(1));
+      };
+      Scope scope(runtime);
+      scope.spawn("forager", sleeper(runtime));
+    });
+    CHECK(orphaned.find("forager") != std::string::npos);
+  }
+
+  TEST_CASE("a loop that goes on after cancelled is made to abort") {
+    auto const said = test::death_of([] {
+      SystemRuntime runtime;
+      auto stubborn = [](Runtime& r) -> Co<void> {
+        for (;;) (void)co_await r.sleep_for(std::chrono::milliseconds(1));
+      };
+      auto body = [](Runtime& r, auto& f) -> Co<void> {
+        Scope scope(r);
+        scope.spawn("stubborn", f(r));
+        co_await scope.close();
+      };
+      test::run(runtime, body(runtime, stubborn));
+    });
+    CHECK(said.find("goes on after Errc::cancelled") != std::string::npos);
   }
 }
