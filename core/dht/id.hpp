@@ -21,6 +21,15 @@ struct Id {
   [[nodiscard]] static Id of_bytes(ByteView encoded);
   /// Nothing unless exactly 20 bytes.
   [[nodiscard]] static std::optional<Id> from_bytes(ByteView raw) noexcept;
+  /// As hivemind reads an id off the wire: a big-endian number, shorter input padded with zeros on
+  /// the left, empty input zero. Nothing if it does not fit 160 bits. Source: spec/hivemind-dht.md
+  /// section 9.2.
+  [[nodiscard]] static std::optional<Id> from_wire(ByteView raw) noexcept;
+
+  /// Bit `i`, counted from the most significant one.
+  [[nodiscard]] bool bit(std::size_t i) const noexcept {
+    return (std::to_integer<unsigned>(bytes[i / 8]) >> (7 - i % 8) & 1u) != 0;
+  }
 
   friend auto operator<=>(Id const&, Id const&) = default;
 };
