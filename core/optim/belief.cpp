@@ -271,6 +271,7 @@ View Belief::judge(LocalProgress const& us,
     }
   }
   View view;
+  view.progress_time = now;
   view.swarm_epoch = epoch_of_half(peers, us, joining);
   auto& g = view.progress;
   g.epoch = joining ? view.swarm_epoch : std::max(us.epoch, view.swarm_epoch);

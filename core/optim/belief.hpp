@@ -38,6 +38,7 @@ struct Standing {
 struct View {
   GlobalProgress progress;       ///< epoch = max(ours, swarm_epoch)
   std::int64_t swarm_epoch = 0;  ///< where at least half stands
+  double progress_time = 0;      ///< DHT time of this view
   double estimated = 0;          ///< samples of progress.epoch by now, extrapolated
   bool has_peers = false;        ///< somebody else is believed and connected
   std::vector<Standing> peers;

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+#include "core/optim/collaborative_optimizer.hpp"
+
+#include <cmath>
+
+#include "core/base/log.hpp"
+#include "core/crypto/peer_id.hpp"
+#include "core/dht/rsa_validator.hpp"
+#include "core/dht/schema_validator.hpp"
+#include "core/optim/detail/averager_options.hpp"
+#include "core/optim/detail/optimizer_state.hpp"
+
+namespace waggle::optim {
+
+namespace {
+
+// Batches in a row with a non-finite loss before the last good state is taken back.
+constexpr int kNonFiniteBatches = 3;
+// Losses of the trainer in a row, without a batch between, before it is gone for good.
+constexpr int kTrainerLosses = 5;
+constexpr Duration kTrainerPause = std::chrono::seconds(1);
+constexpr Duration kBatchTimeout = std::chrono::minutes(10);
+// How long a newcomer listens before it believes that it is the first.
+constexpr Duration kListen = std::chrono::seconds(4);
+constexpr Duration kListenPause = std::chrono::milliseconds(200);
+// Ended by close(): one last average of state, in seconds.
+constexpr Duration kLastAverage = std::chrono::seconds(5);
+
+}  // namespace
+
+Co<Status> CollaborativeOptimizer::State::run(std::int64_t start,
+                                              std::function<bool(EpochReport const&)> stop) {
+  stop_after = std::move(stop);
+  epoch = start;
+  if (!started) {
+    started = true;
+    tracker.start();
+  }
+  joining = true;
+  tracker.set_joining(true);
+  enter(start);
+  {
+    auto taken = co_await take_snapshot(start);
+    if (!taken) co_return taken;
+  }
+  {
+    auto settled = co_await settle_in();
+    if (!settled) co_return settled;
+  }
+  for (;;) {
+    if (stopping || (finishing && (paused || samples == 0))) co_return ok();
+    if (paused) {
+      auto waited = co_await wait_while_paused();
+      if (!waited) co_return waited;
+      continue;
+    }
+    if (pending && pending->done) {
+      auto applied = co_await apply_pending();
+      if (!applied) co_return applied;
+      continue;
+    }
+    auto const view = tracker.view();
+    if (must_load(view)) {
+      auto loaded = co_await catch_up();
+      if (!loaded) co_return loaded;
+      continue;
+    }
+    begin_searches(view);
+    if (ready(view)) {
+      auto moved = co_await transition(view);
+      if (!moved) co_return moved;
+    } else {
+      auto trained = co_await train_one_batch();
+      if (!trained) co_return trained;
+    }
+  }
+}
+
+// A newcomer hears the others out before it counts itself in: records must come, and their peers
+// be met.
+Co<Status> CollaborativeOptimizer::State::settle_in() {
+  say("looking for the swarm");
+  auto const until = runtime.now() + kListen;
+  while (runtime.now() < until) {
+    auto const heard = co_await tracker.refresh(until);
+    if (!heard && heard.error().code == Errc::cancelled) co_return heard;
+    auto const view = tracker.view();
+    if (view.has_peers) {
+      if (!must_load(view)) break;
+      co_return co_await catch_up();
+    }
+    // Nobody is there, or nobody that we could meet.
+    if (heard && !tracker.dialling()) break;
+    auto const slept = co_await runtime.sleep_for(kListenPause);
+    if (!slept) co_return slept;
+  }
+  joining = false;
+  tracker.set_joining(false);
+  enter(epoch);
+  co_return ok();
+}
+
+bool CollaborativeOptimizer::State::ready(View const& view) const {
+  if (view.progress.epoch > epoch) return true;
+  return view.estimated >= static_cast<double>(options.target_batch_size);
+}
+
+Co<Status> CollaborativeOptimizer::State::train_one_batch() {
+  say("training");
+  if (samples == 0) batch_began = runtime.now();
+  auto const batch = co_await trainer.accumulate(runtime.now() + kBatchTimeout);
+  auto const now = runtime.now();
+  if (!batch) {
+    if (batch.error().code == Errc::cancelled) co_return batch.error();
+    co_return co_await trainer_lost(batch.error());
+  }
+  trainer_losses = 0;
+  if (batch->finite && std::isfinite(batch->loss_sum)) {
+    nonfinite_batches = 0;
+    samples += batch->samples;
+    loss_sum += batch->loss_sum;
+    tracker.trained(batch->samples, now - batch_began);
+  } else if (++nonfinite_batches >= kNonFiniteBatches) {
+    nonfinite_batches = 0;
+    co_return co_await roll_back("the loss was not finite in several batches running");
+  }
+  batch_began = now;
+  co_return ok();
+}
+
+// The trainer is restarted by its owner, from the last committed state; what it had summed is gone.
+Co<Status> CollaborativeOptimizer::State::trainer_lost(Error why) {
+  log::warning("optim", "the trainer was lost: ", why.detail);
+  if (++trainer_losses >= kTrainerLosses)
+    co_return Error{Errc::closed, cat("the trainer is gone for good: ", why.detail)};
+  say("waiting for the trainer");
+  samples = 0;
+  loss_sum = 0;
+  tracker.dropped();
+  auto slept = co_await runtime.sleep_for(kTrainerPause * (trainer_losses - 1));
+  if (!slept) co_return slept;
+  if (trainer_losses > 1 && current) {
+    auto const restored = co_await trainer.restore(*current, runtime.now() + kBatchTimeout);
+    if (!restored && restored.error().code == Errc::cancelled) co_return restored;
+  }
+  co_return ok();
+}
+
+Co<Status> CollaborativeOptimizer::State::roll_back(std::string why) {
+  log::warning("optim", why, ": back to the last good state");
+  samples = 0;
+  loss_sum = 0;
+  trainer.clear_gradients();
+  tracker.dropped();
+  auto const state = good ? good : current;
+  if (!state) co_return ok();
+  say(cat("rolling back to epoch ", state->epoch, ": ", why));
+  auto const restored = co_await trainer.restore(*state, runtime.now() + kBatchTimeout);
+  if (!restored) {
+    if (restored.error().code == Errc::cancelled) co_return restored;
+    co_return co_await trainer_lost(restored.error());
+  }
+  current = state;
+  auto const view = tracker.view();
+  if (!view.has_peers) {
+    enter(state->epoch);  // alone, the old state is the swarm's
+    co_return ok();
+  }
+  // With others theirs is better than our old one; if nobody gives it, the next average of state
+  // closes the difference.
+  missed_running = 2;
+  co_return ok();
+}
+
+Co<Status> CollaborativeOptimizer::State::wait_while_paused() {
+  say("paused");
+  gradient_round.reset();
+  state_round.reset();
+  tracker.set_silent(true);
+  while (paused && !finishing) {
+    auto waited = co_await wake.wait();
+    if (!waited) co_return waited;
+  }
+  tracker.set_silent(false);
+  batch_began = runtime.now();
+  co_return ok();
+}
+
+CollaborativeOptimizer::State::State(net::Host& h,
+                                     dht::Dht& d,
+                                     Executor& compute,
+                                     crypto::RecordKey const& record_key,
+                                     LocalTrainer& t,
+                                     OptimizerOptions o)
+    : host(h),
+      runtime(h.runtime()),
+      dht(d),
+      trainer(t),
+      options(std::move(o)),
+      tracker(h, d, record_key, detail::tracker_options(options)),
+      gradients(h, d, compute, detail::gradient_options(options, t.facts(), tracker)),
+      states(h,
+             d,
+             compute,
+             detail::state_options(options, t.facts(), [this] { return state_expected(); })),
+      sharing(h, d, compute, detail::sharing_options(options)),
+      gradient_clock(options.averaging_timeout),
+      state_clock(options.averaging_timeout),
+      wake(runtime),
+      scope(runtime) {
+  // Our records under this run are signed, and malformed ones of others refused. The key outlives
+  // the optimizer, so that it is only borrowed.
+  std::shared_ptr<crypto::RecordKey const> const key(std::shared_ptr<void>(), &record_key);
+  validators.push_back(dht.add_validator(std::make_shared<dht::RsaValidator>(key)));
+  std::vector<dht::KeySchema> schemas{dht::progress_schema(options.run_id)};
+  validators.push_back(
+      dht.add_validator(std::make_shared<dht::SchemaValidator>(std::move(schemas))));
+}
+
+CollaborativeOptimizer::CollaborativeOptimizer(net::Host& host,
+                                               dht::Dht& dht,
+                                               Executor& compute,
+                                               crypto::RecordKey const& record_key,
+                                               LocalTrainer& trainer,
+                                               OptimizerOptions options)
+    : state_(std::make_unique<State>(host, dht, compute, record_key, trainer, std::move(options))) {
+}
+
+CollaborativeOptimizer::~CollaborativeOptimizer() = default;
+
+void CollaborativeOptimizer::on_epoch(std::function<void(EpochReport const&)> f) {
+  state_->on_epoch = std::move(f);
+}
+
+void CollaborativeOptimizer::between_epochs(std::function<Co<Status>(EpochReport const&)> f) {
+  state_->between_epochs = std::move(f);
+}
+
+Co<Status> CollaborativeOptimizer::run(std::int64_t epoch,
+                                       std::function<bool(EpochReport const&)> stop_after) {
+  return state_->run(epoch, std::move(stop_after));
+}
+
+void CollaborativeOptimizer::finish() noexcept {
+  state_->finishing = true;
+  state_->wake.notify_all();
+}
+
+void CollaborativeOptimizer::pause() noexcept {
+  state_->paused = true;
+}
+
+void CollaborativeOptimizer::resume() noexcept {
+  state_->paused = false;
+  state_->wake.notify_all();
+}
+
+Co<void> CollaborativeOptimizer::close() {
+  auto& s = *state_;
+  if (s.started && !s.joining && !s.paused && s.tracker.view().has_peers) {
+    s.say("averaging the state for the last time");
+    s.begin_state_search(s.epoch);
+    s.state_search_ends = s.runtime.now() + kLastAverage;
+    auto const averaged = co_await s.average_state();
+    if (!averaged) log::info("optim", "left without a last average: ", averaged.error().detail);
+  }
+  s.say("leaving");
+  s.gradient_round.reset();
+  s.state_round.reset();
+  co_await s.scope.close();
+  co_await s.tracker.close();
+  s.validators.clear();
+  co_await s.gradients.close();
+  co_await s.states.close();
+  co_await s.sharing.close();
+}
+
+OptimizerStatus CollaborativeOptimizer::status() const {
+  auto& s = *state_;
+  OptimizerStatus status;
+  status.phase = s.phase;
+  status.epoch = s.epoch;
+  status.swarm = s.tracker.view().progress;
+  status.samples_this_epoch = s.samples;
+  status.samples_per_second = s.tracker.samples_per_second();
+  status.ignored_peers = status.swarm.ignored;
+  for (auto const& [peer, why] : s.refused_donors)
+    status.ignored_peers.push_back(cat(crypto::short_text(peer), ": ", why));
+  return status;
+}
+
+}  // namespace waggle::optim

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "core/optim/collaborative_optimizer.hpp"
+#include "core/optim/tracker.hpp"
+
+namespace waggle::optim::detail {
+
+// How the method sync sets up its parts: the names are hivemind's, DESIGN.md section 13. The
+// averagers ask `tracker` and `expected` whom to wait for and what weight to accept; both must
+// outlive them.
+[[nodiscard]] TrackerOptions tracker_options(OptimizerOptions const& options);
+[[nodiscard]] averaging::AveragerOptions gradient_options(OptimizerOptions const& options,
+                                                          ModelFacts const& facts,
+                                                          ProgressTracker& tracker);
+[[nodiscard]] averaging::AveragerOptions state_options(
+    OptimizerOptions const& options,
+    ModelFacts const& facts,
+    std::function<averaging::Expected()> expected);
+[[nodiscard]] averaging::StateSharingOptions sharing_options(OptimizerOptions const& options);
+
+/// What the gradient averager says in gather: {"waggle": 1, "features": [...]}.
+[[nodiscard]] wire::Msgpack gradient_user();
+
+}  // namespace waggle::optim::detail

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/scope.hpp"
+#include "core/optim/collaborative_optimizer.hpp"
+#include "core/optim/round_clock.hpp"
+#include "core/optim/tracker.hpp"
+
+namespace waggle::optim {
+
+/// What became of a gradient round.
+struct GradientOutcome {
+  bool averaged = false;
+  std::string why;  ///< not averaged
+  std::optional<averaging::RoundReport> report;
+};
+
+/// An average that is still being made while the next epoch's samples are computed (delayed mode).
+struct Pending {
+  std::vector<float> values;  ///< our mean; the group's once done
+  std::int64_t epoch = 0;     ///< the schedule's place
+  std::uint64_t samples = 0;
+  GradientOutcome outcome;
+  EpochReport report;
+  bool done = false;
+};
+
+/// A state accepted from the only other peer although it looked worse than it should: taken back
+/// if it has not proved itself after a few epochs.
+struct Probation {
+  PeerId donor;
+  int epochs_left = 0;
+  double bound = 0;  ///< probe loss to reach
+  std::shared_ptr<averaging::StateSnapshot const> before;
+};
+
+/// The state machine behind CollaborativeOptimizer; its parts by file: collaborative_optimizer.cpp
+/// (the loop), transition.cpp (from one epoch to the next), rounds.cpp (groups and averages),
+/// catch_up.cpp (states from donors).
+struct CollaborativeOptimizer::State {
+  State(net::Host& host,
+        dht::Dht& dht,
+        Executor& compute,
+        crypto::RecordKey const& record_key,
+        LocalTrainer& trainer,
+        OptimizerOptions options);
+
+  // collaborative_optimizer.cpp
+  Co<Status> run(std::int64_t start, std::function<bool(EpochReport const&)> stop_after);
+  Co<Status> settle_in();
+  Co<Status> train_one_batch();
+  Co<Status> trainer_lost(Error why);
+  Co<Status> roll_back(std::string why);
+  Co<Status> wait_while_paused();
+  [[nodiscard]] bool ready(View const& view) const;
+
+  // transition.cpp
+  Co<Status> transition(View const& view);
+  Co<Status> step_now(View const& view);
+  Co<Status> step_later(View const& view);
+  Co<Status> apply_pending();
+  Co<Status> finish_epoch(EpochReport report, bool with_others, std::int64_t next);
+  Co<Status> take_snapshot(std::int64_t label);
+  Co<Status> watch_probation();
+  [[nodiscard]] bool take_mean();
+  [[nodiscard]] EpochReport begin_report(View const& view) const;
+  void enter(std::int64_t next);
+
+  // rounds.cpp
+  void begin_searches(View const& view);
+  void begin_gradient_search();
+  void begin_state_search(std::int64_t next_epoch);
+  [[nodiscard]] bool state_due(std::int64_t next_epoch) const;
+  Co<Result<GradientOutcome>> average_gradients(std::span<float> values,
+                                                std::uint64_t count,
+                                                std::int64_t next_epoch);
+  Co<void> average_pending(std::shared_ptr<Pending> work);
+  Co<Result<averaging::RoundReport>> average_state();
+  [[nodiscard]] averaging::Expected state_expected();
+
+  // catch_up.cpp
+  [[nodiscard]] bool must_load(View const& view);
+  Co<Status> catch_up();
+  Co<Status> load_from(PeerId donor, std::int64_t lag);
+  Co<Status> judge_download(averaging::DownloadedState const& got, bool only_donor);
+  Co<Result<double>> own_best_loss();
+  [[nodiscard]] std::vector<PeerId> choose_donors(
+      View const& view, std::vector<averaging::StateSharing::Donor> const& declared) const;
+  void refuse_donor(PeerId const& donor, std::string why);
+
+  void say(std::string what) { phase = std::move(what); }
+
+  net::Host& host;
+  Runtime& runtime;
+  dht::Dht& dht;
+  LocalTrainer& trainer;
+  OptimizerOptions options;
+  std::vector<net::Registration> validators;
+  ProgressTracker tracker;
+  averaging::Averager gradients;
+  averaging::Averager states;
+  averaging::StateSharing sharing;
+  RoundClock gradient_clock;
+  RoundClock state_clock;
+  Signal wake;  ///< finish, resume, a pending average done
+  Scope scope;  ///< averages of delayed mode
+
+  std::function<void(EpochReport const&)> on_epoch;
+  std::function<Co<Status>(EpochReport const&)> between_epochs;
+  std::function<bool(EpochReport const&)> stop_after;
+
+  std::string phase = "starting";
+  std::int64_t epoch = 0;
+  std::uint64_t samples = 0;
+  double loss_sum = 0;
+  TimePoint epoch_began{};
+  TimePoint batch_began{};
+  bool finishing = false;
+  bool paused = false;
+  bool joining = true;
+  bool stopping = false;  ///< stop_after said so
+  bool started = false;
+  int nonfinite_batches = 0;
+  int trainer_losses = 0;
+  int missed_running = 0;  ///< epochs in a row that others ended without us
+  std::optional<TimePoint> ahead_since;
+
+  std::unique_ptr<averaging::Averager::Round> gradient_round;
+  std::unique_ptr<averaging::Averager::Round> state_round;
+  TimePoint gradient_search_ends{};
+  TimePoint state_search_ends{};
+  std::optional<TimePoint> gradient_assembled;
+  std::vector<PeerId> gradient_group;  ///< whom the state round after it waits for
+
+  std::shared_ptr<Pending> pending;
+
+  std::shared_ptr<averaging::StateSnapshot const> current;  ///< this epoch's begin
+  std::shared_ptr<averaging::StateSnapshot const> good;     ///< the last that led to finite losses
+  std::optional<double> best_loss;  ///< probe loss, lower of first and later
+  double last_probe = 0;
+  bool probed = false;
+  TimePoint next_probe{};
+  std::optional<Probation> probation;
+  std::map<PeerId, std::string> refused_donors;
+  std::map<PeerId, int> donor_failures;
+};
+
+}  // namespace waggle::optim

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "core/base/log.hpp"
+#include "core/crypto/peer_id.hpp"
+#include "core/optim/detail/averager_options.hpp"
+#include "core/optim/detail/optimizer_state.hpp"
+#include "core/optim/gradient_mean.hpp"
+
+namespace waggle::optim {
+
+namespace {
+
+// Beyond the leader's declared end: its BEGIN must reach us.
+constexpr Duration kAfterDeclared = std::chrono::seconds(2);
+
+bool sums_to_something(averaging::RoundReport const& report) {
+  return std::any_of(report.weights.begin(), report.weights.end(), [](double w) { return w > 0; });
+}
+
+}  // namespace
+
+bool CollaborativeOptimizer::State::state_due(std::int64_t next_epoch) const {
+  return options.average_state_every > 0 && next_epoch % options.average_state_every == 0;
+}
+
+void CollaborativeOptimizer::State::begin_gradient_search() {
+  averaging::StepOptions step;
+  step.user = detail::gradient_user();
+  step.weight = round_weight(samples, options.target_batch_size);
+  auto const now = runtime.now();
+  gradient_round = gradients.begin(std::move(step), now + options.averaging_timeout);
+  gradient_search_ends = now + options.matchmaking_time + kAfterDeclared;
+  gradient_assembled.reset();
+}
+
+void CollaborativeOptimizer::State::begin_state_search(std::int64_t next_epoch) {
+  averaging::StepOptions step;
+  step.user = next_epoch;
+  auto const now = runtime.now();
+  state_round = states.begin(std::move(step), now + options.averaging_timeout);
+  state_search_ends = now + options.matchmaking_time + kAfterDeclared;
+}
+
+// Looking for a group begins ahead of time, as long before the epoch's end as recent searches took,
+// so that it never sets the pace; a search that found nobody goes on into the next epoch.
+void CollaborativeOptimizer::State::begin_searches(View const& view) {
+  auto const now = runtime.now();
+  if (gradient_round && !gradient_assembled && gradient_round->is_assembled())
+    gradient_assembled = now;
+  // The others ended an epoch that we were too slow for; its group is no use any more.
+  bool const stale = gradient_assembled && view.progress.epoch > epoch &&
+                     now > *gradient_assembled + gradients.options().sender_timeout;
+  if (gradient_round && (stale || gradient_round->finished())) gradient_round.reset();
+  if (!view.has_peers) {
+    if (gradient_round && !gradient_assembled) gradient_round.reset();
+    return;
+  }
+  if (pending || gradient_round) return;
+  double const left = view.progress.eta - view.progress_time;
+  if (left > to_seconds(gradient_clock.lead(options.matchmaking_time))) return;
+  begin_gradient_search();
+}
+
+averaging::Expected CollaborativeOptimizer::State::state_expected() {
+  if (gradient_group.empty()) return tracker.expected();
+  averaging::Expected expected;
+  for (auto const& peer : gradient_group)
+    if (peer != host.self() && host.connected(peer)) expected.peers.push_back(peer);
+  return expected;
+}
+
+/// On any failure `values` is our own mean again. Errors: cancelled.
+Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
+    std::span<float> values, std::uint64_t count, std::int64_t next_epoch) {
+  GradientOutcome outcome;
+  std::vector<float> const kept(values.begin(), values.end());
+  auto const waited_for = tracker.expected().peers;
+  if (!gradient_round || gradient_round->finished()) begin_gradient_search();
+  auto const round = std::move(gradient_round);
+  gradient_group.clear();
+  state_round.reset();
+
+  auto const found = co_await round->assembled(std::max(gradient_search_ends, runtime.now()));
+  if (found) {
+    gradient_group = *found;
+    // Its group forms while the gradients are averaged.
+    if (state_due(next_epoch)) begin_state_search(next_epoch);
+  } else if (found.error().code == Errc::cancelled) {
+    co_return found.error();
+  }
+  std::optional<Error> failure;
+  if (!found) {
+    failure = found.error();
+  } else {
+    auto const deadline = runtime.now() + gradient_clock.all_reduce();
+    auto const weight = round_weight(count, options.target_batch_size);
+    auto ran = co_await round->run(values, weight, deadline);
+    if (!ran) {
+      failure = std::move(ran).error();
+    } else {
+      outcome.report = *std::move(ran);
+    }
+  }
+  if (failure && failure->code == Errc::cancelled) co_return *std::move(failure);
+  tracker.round_over(outcome.report ? &*outcome.report : nullptr, waited_for);
+  if (outcome.report) {
+    auto const& report = *outcome.report;
+    gradient_clock.succeeded(report.matchmaking, report.all_reduce);
+    if (!compress::all_finite(values))
+      outcome.why = "the average was not finite";
+    else if (report.group.size() < 2)
+      outcome.why = "nobody joined";
+    else if (report.fraction_averaged <= 0)
+      outcome.why = "no part of the average came back";
+    else if (count == 0 && (report.fraction_averaged < 1 || !sums_to_something(report)))
+      outcome.why = "only a part of the average came back, and there is nothing of our own";
+    outcome.averaged = outcome.why.empty();
+  } else {
+    gradient_clock.failed();
+    outcome.why = failure->detail;
+  }
+  if (!outcome.averaged) {
+    std::copy(kept.begin(), kept.end(), values.begin());
+    log::info("optim", "epoch ", next_epoch - 1, ": on local gradients, ", outcome.why);
+  }
+  co_return outcome;
+}
+
+Co<void> CollaborativeOptimizer::State::average_pending(std::shared_ptr<Pending> work) {
+  auto outcome = co_await average_gradients(work->values, work->samples, work->epoch + 1);
+  if (outcome)
+    work->outcome = *std::move(outcome);
+  else
+    work->outcome.why = outcome.error().detail;
+  work->done = true;
+  wake.notify_all();
+}
+
+/// Begins a round unless one was, and gives the trainer the average. Errors: as Averager::step, and
+/// those of the trainer.
+Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::average_state() {
+  auto const before = runtime.now() + options.averaging_timeout;
+  WAGGLE_CO_TRY(auto values, co_await trainer.state_for_averaging(before));
+  if (!compress::all_finite(values)) co_return Error{Errc::invalid, "our state is not finite"};
+  if (!state_round || state_round->finished()) begin_state_search(epoch + 1);
+  auto const round = std::move(state_round);
+  auto const found = co_await round->assembled(std::max(state_search_ends, runtime.now()));
+  if (!found) {
+    if (found.error().code != Errc::cancelled) state_clock.failed();
+    co_return found.error();
+  }
+  auto const deadline = runtime.now() + state_clock.all_reduce();
+  auto report = co_await round->run(values, 1.0, deadline);
+  if (!report) {
+    if (report.error().code != Errc::cancelled) state_clock.failed();
+    co_return std::move(report).error();
+  }
+  state_clock.succeeded(report->matchmaking, report->all_reduce);
+  if (!compress::all_finite(values)) co_return Error{Errc::invalid, "the average is not finite"};
+  auto const until = runtime.now() + options.averaging_timeout;
+  auto const loaded = co_await trainer.load_averaged_state(values, until);
+  if (!loaded) co_return loaded.error();
+  co_return report;
+}
+
+}  // namespace waggle::optim
