@@ -24,7 +24,7 @@ void add_round(json const& event, char const* key, std::uint64_t& bytes, std::ui
   values += found->value("values_sent", std::uint64_t{0});
 }
 
-void epoch(Volunteer& v, json const& event) {
+void take_epoch(Volunteer& v, json const& event) {
   v.state = "training";
   take(event, "epoch", v.epoch);
   take(event, "group_size", v.group);
@@ -35,7 +35,7 @@ void epoch(Volunteer& v, json const& event) {
   if (auto const time = number(event, "time")) v.epoch_times.push_back(*time);
 }
 
-void evaluation(Volunteer& v, json const& event) {
+void take_evaluation(Volunteer& v, json const& event) {
   if (!event.value("final", false)) {
     v.running_accuracy = number(event, "accuracy");
     if (!v.running_accuracy) v.running_accuracy = number(event, "loss");
@@ -64,9 +64,9 @@ void Volunteer::listen() {
     else if (kind == "fetch")
       state = "fetching";
     else if (kind == "epoch")
-      epoch(*this, event);
+      take_epoch(*this, event);
     else if (kind == "evaluation")
-      evaluation(*this, event);
+      take_evaluation(*this, event);
     else if (kind == "left")
       state = "left";
     if (event.value("ok", true) == false) last_error = event.value("message", "");

@@ -2,6 +2,7 @@
 #include "core/node/checkpoint.hpp"
 
 #include "core/base/file.hpp"
+#include "core/base/text.hpp"
 #include "core/crypto/hash.hpp"
 #include "core/store/checkpoint_files.hpp"
 

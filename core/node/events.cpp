@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/node/services.hpp"
 #include "core/node/trainer.hpp"

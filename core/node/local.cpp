@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/system_runtime.hpp"
+#include "core/base/text.hpp"
 #include "core/node/checkpoint.hpp"
 #include "core/node/services.hpp"
 #include "core/node/trainer.hpp"

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/optim/progress.hpp"
 
@@ -58,7 +59,9 @@ Co<Status> watch_swarm(Services& services, MonitorJob job, EventSink events, boo
   WAGGLE_CO_TRY_STATUS(co_await services.joined(runtime.now() + kJoinTime));
   auto const key = dht::Id::of_text(job.prefix + "_progress");
   for (std::size_t i = 0; !leaving && (job.count == 0 || i < job.count); ++i) {
-    if (i > 0) WAGGLE_CO_TRY_STATUS(co_await runtime.sleep_for(seconds(job.period.count())));
+    if (i > 0) {
+      WAGGLE_CO_TRY_STATUS(co_await runtime.sleep_for(seconds(job.period.count())));
+    }
     auto const found =
         co_await services.dht().get(key, dht::Freshness::latest, runtime.now() + kReadTime);
     if (!found && found.error().code == Errc::cancelled) co_return found.error();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/file.hpp"
+#include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/node/events.hpp"
 #include "core/node/task_files.hpp"
@@ -105,8 +106,9 @@ Co<Result<FoundTask>> publish_task(Services& services, PublishJob job, EventSink
   WAGGLE_CO_TRY(auto const key, operator_key(services, job.operator_name));
   auto const joined = co_await services.joined(services.runtime().now() + kLookBeforePublish);
   if (!joined && joined.error().code == Errc::cancelled) co_return joined.error();
-  if (!job.force)
+  if (!job.force) {
     WAGGLE_CO_TRY_STATUS(co_await check_free(services, definition.prefix, key.peer_id()));
+  }
 
   task::TaskRecord record;
   record.prefix = definition.prefix;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/log.hpp"
+#include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/node/checkpoint.hpp"
 #include "core/node/events.hpp"
@@ -102,8 +103,9 @@ struct Session::State {
                           "); beginning anew"));
     }
     auto const weights = files.find(std::string(kWeightsBlob));
-    if (weights != files.end())
+    if (weights != files.end()) {
       WAGGLE_CO_TRY_STATUS(co_await trainer->read_weights(weights->second, deadline));
+    }
     co_return std::int64_t{0};
   }
 

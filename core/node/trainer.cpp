@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "core/base/fd.hpp"
+#include "core/base/text.hpp"
 #include "core/worker/trainer_process.hpp"
 
 namespace waggle::node {
