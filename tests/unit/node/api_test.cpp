@@ -9,24 +9,14 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/base/text.hpp"
+#include "tests/unit/node/folder.hpp"
 
 using namespace waggle;
 using namespace waggle::node;
 
-namespace {
-
-struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / cat("waggle-api-", ::getpid());
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
-};
-
-}  // namespace
-
 TEST_SUITE("Api") {
   TEST_CASE("serves the snapshot, metrics and health to its owner alone, and takes commands") {
-    Folder const folder;
+    test::Folder const folder;
     auto const socket = folder.path / "api.sock";
     Latest<Snapshot> latest;
     std::atomic<int> paused{0};
@@ -58,7 +48,7 @@ TEST_SUITE("Api") {
   }
 
   TEST_CASE("no node: the error names the socket") {
-    Folder const folder;
+    test::Folder const folder;
     auto const answer = api_get(folder.path / "api.sock", "/v1/snapshot");
     REQUIRE(!answer);
     CHECK(answer.error().code == Errc::not_found);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "core/node/doctor.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "core/base/file.hpp"
+#include "tests/unit/node/folder.hpp"
+
+using namespace waggle;
+using namespace waggle::node;
+
+namespace {
+
+Finding const* find(std::vector<Finding> const& findings, std::string const& what) {
+  auto const found = std::find_if(findings.begin(), findings.end(), [&](auto const& f) { return f.what == what; });
+  return found == findings.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+TEST_CASE("doctor names a key that others may read and a path too long for the socket") {
+  test::Folder const folder;
+  Options options;
+  options.data_dir = folder.path;
+  REQUIRE(write_file(folder.path / "identity.key", as_bytes("x"), FileMode::shared));
+  auto findings = examine(options);
+  REQUIRE(find(findings, "identity.key") != nullptr);
+  CHECK(find(findings, "identity.key")->grade == Finding::Grade::warning);
+  CHECK(find(findings, "api socket") == nullptr);
+
+  options.data_dir = folder.path / std::string(120, 'd');
+  findings = examine(options);
+  REQUIRE(find(findings, "api socket") != nullptr);
+  CHECK(find(findings, "api socket")->grade == Finding::Grade::bad);
+}
