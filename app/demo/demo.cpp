@@ -182,6 +182,11 @@ class Demo {
     if (leaving_) return ok();
     for (auto& v : volunteers_)
       if (auto const status = v.process.ended(); status && !v.killed) {
+        // Whoever was killed from outside is as dead as ours; the swarm must bear both.
+        if (*status == 128 + SIGKILL) {
+          v.killed = true;
+          continue;
+        }
         v.listen();
         return Error{Errc::closed, cat(v.name, " ended with status ", *status, ": ", v.last_error)};
       }
@@ -223,9 +228,7 @@ class Demo {
     WAGGLE_TRY_STATUS(wait_until(
         [&] { return swarm_epoch() >= kKillAfter; }, kStartSeconds + 60, "the first five rounds"));
 
-    auto& victim = *std::next(volunteers_.begin());
-    victim.process.signal(SIGKILL);
-    victim.killed = true;
+    kill_one();
     WAGGLE_TRY_STATUS(wait_until([&] { return swarm_epoch() >= kJoinAfter; },
                                  120,
                                  "five rounds after a volunteer was killed"));
@@ -242,6 +245,14 @@ class Demo {
       WAGGLE_TRY_STATUS(wait_until(
           [&] { return target_seen() || time_left() <= kLeaveSeconds; }, 1e9, "training"));
     return leave_together();
+  }
+
+  // Unless somebody outside has been faster.
+  void kill_one() {
+    if (std::any_of(volunteers_.begin(), volunteers_.end(), [](auto const& v) { return v.killed; })) return;
+    auto& victim = *std::next(volunteers_.begin());
+    victim.process.signal(SIGKILL);
+    victim.killed = true;
   }
 
   // All leave after the same epoch, whose state round makes them agree.

@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""Scenarios with real processes on 127.0.0.1. One line each; ends with "N passed, N failed, N skipped"."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from swarm import ROOT, WAGGLE, Waggle, lay_out_task, run  # noqa: E402
+
+SCENARIOS = []
+RUNNING = []
+
+
+def scenario(function):
+    SCENARIOS.append(function)
+    return function
+
+
+def start(*arguments, **keywords):
+    process = Waggle(*arguments, **keywords)
+    RUNNING.append(process)
+    return process
+
+
+def publisher(folder, name="first", **task):
+    toml = lay_out_task(folder / "task", **task)
+    process = start("publish", toml, "--run", data_dir=folder / name)
+    return process, process.wait_for("published", 120)["link"]
+
+
+def averaged_with(size):
+    return lambda event: event["averaged"] and event["group_size"] >= size
+
+
+def link_by(link, process):
+    """The same link, but with this process' address alone."""
+    from urllib.parse import quote
+    address = next(e for e in process.events if e.get("event") == "started")["addresses"][0]
+    return link.split("&peer=")[0] + "&peer=" + quote(address, safe="")
+
+
+@scenario
+def two_strangers_train_by_a_link(folder):
+    first, link = publisher(folder)
+    second = start("run", link, data_dir=folder / "second")
+    second.wait_for("fetch", 60, lambda e: e["done"] == e["total"] > 0)
+    second.wait_for("epoch", 90, averaged_with(2))
+    first.wait_for("epoch", 60, averaged_with(2))
+    report = second.wait_for("epoch", 60, lambda e: e.get("state") is not None)
+    assert report["gradients"]["values_sent"] > 0, report
+
+
+@scenario
+def a_killed_trainer_is_replaced(folder):
+    first, link = publisher(folder)
+    first.wait_for("epoch", 90)
+    trainers = first.trainers()
+    assert len(trainers) == 1, trainers
+    before = first.epoch()
+    os.kill(trainers[0], signal.SIGKILL)
+    first.wait_for("epoch", 60, lambda e: e["epoch"] >= before + 3)
+    assert first.trainers() and first.trainers() != trainers
+
+
+@scenario
+def a_killed_peer_costs_the_others_little_and_comes_back(folder):
+    first, link = publisher(folder)
+    second = start("run", link, data_dir=folder / "second")
+    third = start("run", link, data_dir=folder / "third")
+    for p in (first, second, third):
+        p.wait_for("epoch", 120, averaged_with(3))
+    second.kill()
+    at = first.epoch()
+    begin = time.monotonic()
+    first.wait_for("epoch", 60, lambda e: e["epoch"] >= at + 3 and e["averaged"])
+    assert time.monotonic() - begin < 45
+    again = start("run", link, data_dir=folder / "second")
+    again.wait_for("epoch", 120, lambda e: e["averaged"] and e["epoch"] >= at)
+
+
+@scenario
+def the_task_outlives_its_operator(folder):
+    first, link = publisher(folder)
+    second = start("run", link, data_dir=folder / "second")
+    second.wait_for("epoch", 120, averaged_with(2))
+    assert first.end(signal.SIGTERM) == 0
+    shutil.rmtree(first.data_dir)
+    third = start("run", link_by(link, second), data_dir=folder / "third")
+    third.wait_for("epoch", 120, averaged_with(2))
+    assert third.epoch() > 1
+
+
+@scenario
+def all_leave_and_come_back(folder):
+    first, link = publisher(folder)
+    second = start("run", link, data_dir=folder / "second")
+    second.wait_for("epoch", 120, averaged_with(2))
+    assert first.end(signal.SIGTERM) == 0
+    assert second.end(signal.SIGTERM) == 0
+    reached = max(first.epoch(), second.epoch())
+    again = start("run", "stripes", data_dir=folder / "second")
+    again.wait_for("epoch", 90, lambda e: e["epoch"] > reached)
+
+
+@scenario
+def interrupt_leaves_in_seconds_and_the_weights_can_be_exported(folder):
+    first, link = publisher(folder)
+    first.wait_for("epoch", 90, lambda e: e["epoch"] >= 3)
+    begin = time.monotonic()
+    assert first.end(signal.SIGINT) == 130
+    assert time.monotonic() - begin < 20
+    assert any(e.get("event") == "evaluation" and e["final"] and e["samples"] == 128 for e in first.events)
+    code, out, err = run("export", "--data-dir", first.data_dir, "--to", folder / "w.safetensors", "--json")
+    assert code == 0, err
+    assert json.loads(out)["epoch"] >= 3
+    header_size = int.from_bytes((folder / "w.safetensors").read_bytes()[:8], "little")
+    header = json.loads((folder / "w.safetensors").read_bytes()[8:8 + header_size])
+    assert header["conv1.weight"]["shape"] == [8, 1, 3, 3], sorted(header)
+    code, out, err = run("leave", "stripes", "--data-dir", first.data_dir, "--json")
+    assert code == 0 and json.loads(out)["freed"] > 100_000, (out, err)
+    assert run("leave", "stripes", "--data-dir", first.data_dir)[0] == 1
+
+
+@scenario
+def status_pause_resume_and_metrics(folder):
+    first, link = publisher(folder)
+    first.wait_for("epoch", 90)
+    code, out, err = run("status", "--data-dir", first.data_dir, "--json")
+    assert code == 0, err
+    snapshot = json.loads(out)
+    assert snapshot["schema"] == 1 and snapshot["tasks"][0]["prefix"] == "stripes"
+    assert run("pause", "--data-dir", first.data_dir)[0] == 0
+    time.sleep(3)
+    at = first.epoch()
+    time.sleep(3)
+    assert first.epoch() == at, "it trains although paused"
+    assert run("resume", "--data-dir", first.data_dir)[0] == 0
+    first.wait_for("epoch", 30, lambda e: e["epoch"] > at)
+    metrics = subprocess.run(["curl", "-s", "--unix-socket", str(first.data_dir / "api.sock"), "http://x/metrics"], capture_output=True, text=True)
+    if metrics.returncode == 0:
+        assert 'waggle_task_epoch{prefix="stripes"}' in metrics.stdout
+
+
+@scenario
+def the_command_line_says_what_is_wrong(folder):
+    toml = lay_out_task(folder / "task")
+    toml.write_text(toml.read_text().replace("depth = 8", "depht = 8"))
+    code, out, err = run("publish", toml, "--data-dir", folder / "a", "--host", "127.0.0.1")
+    assert code == 2 and "task.toml:" in err and "depht" in err and "depth" in err, (code, err)
+    code, out, err = run("run", "--data-dir", folder / "b")
+    assert code == 2
+    code, out, err = run("run", "waggle:NOT A PREFIX", "--data-dir", folder / "b")
+    assert code == 2, (code, err)
+    code, out, err = run("status", "--data-dir", folder / "nothing")
+    assert code == 1 and "is one running" in err, (code, err)
+    for words in (["--help"], ["run", "--help"], ["publish", "--help"], ["--version"]):
+        assert run(*words)[0] == 0
+    begin = time.monotonic()
+    for _ in range(10):
+        run("--help")
+    assert (time.monotonic() - begin) / 10 < 0.25, "starting takes too long"
+
+
+@scenario
+def one_process_a_data_directory(folder):
+    first = start("node", data_dir=folder / "a")
+    first.wait_for("started", 20)
+    code, out, err = run("node", "--data-dir", folder / "a", "--host", "127.0.0.1")
+    assert code == 1 and str(first.process.pid) in err, (code, err)
+
+
+@scenario
+def a_busy_port_makes_way(folder):
+    first = start("node", "--port", "38761", data_dir=folder / "a")
+    first.wait_for("started", 20)
+    second = start("node", "--port", "38761", data_dir=folder / "b")
+    address = second.wait_for("started", 20)["addresses"][0]
+    assert "/tcp/38762" in address, address
+
+
+@scenario
+def dead_seeds_are_named_and_asked_again(folder):
+    seed = start("node", "--port", "38771", data_dir=folder / "seed")
+    address = seed.wait_for("started", 20)["addresses"][0]
+    assert seed.end(signal.SIGTERM) == 0
+    orphan = start("node", "--peer", address, data_dir=folder / "orphan")
+    orphan.wait_for("started", 20)
+    time.sleep(4)
+    log = pathlib.Path(str(orphan.data_dir) + ".log").read_text()
+    assert "no peer answers yet" in log, log
+    seed = start("node", "--port", "38771", data_dir=folder / "seed")
+    seed.wait_for("started", 20)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        snapshot = json.loads(run("status", "--data-dir", orphan.data_dir, "--json")[1])
+        if snapshot["peers"]:
+            return
+        time.sleep(1)
+    raise AssertionError("never joined")
+
+
+@scenario
+def two_operators_of_one_prefix_need_a_choice(folder):
+    seed = start("node", data_dir=folder / "seed")
+    address = seed.wait_for("started", 20)["addresses"][0]
+    for name in ("a", "b"):
+        toml = lay_out_task(folder / f"task-{name}", seed=ord(name))
+        p = start("publish", toml, "--peer", address, "--force", data_dir=folder / name)
+        p.wait_for("published", 120)
+    # The records travel to the seed as soon as they are stored.
+    deadline = time.monotonic() + 40
+    while True:
+        third = start("run", "stripes", "--peer", address, data_dir=folder / f"c{int(time.monotonic())}")
+        try:
+            code = third.process.wait(timeout=25)
+        except subprocess.TimeoutExpired:
+            code = None
+        third.kill()
+        if code == 3 or time.monotonic() > deadline:
+            break
+    assert code == 3, code
+    third.reader.join(timeout=5)
+    assert len(third.events[-1]["operators"]) == 2, third.events[-1]
+
+
+def main():
+    wanted = sys.argv[1:]
+    passed = failed = 0
+    for function in SCENARIOS:
+        if wanted and function.__name__ not in wanted:
+            continue
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="waggle-it-"))
+        begin = time.monotonic()
+        try:
+            function(folder)
+            passed += 1
+            print(f"ok    {function.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
+            keep = False
+        except Exception:
+            failed += 1
+            keep = True
+            print(f"FAIL  {function.__name__} ({time.monotonic() - begin:.1f} s), kept in {folder}", flush=True)
+            traceback.print_exc(file=sys.stdout)
+        finally:
+            for process in RUNNING:
+                process.kill()
+            RUNNING.clear()
+            if not keep:
+                shutil.rmtree(folder, ignore_errors=True)
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
