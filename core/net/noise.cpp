@@ -93,12 +93,12 @@ NoiseHandshake::NoiseHandshake(Role role,
                                crypto::Identity const& self,
                                crypto::X25519Key const& static_secret,
                                crypto::X25519Key const& ephemeral_secret,
-                               bool offer_muxer)
+                               std::vector<std::string> muxers)
     : role_(role),
       self_(self),
       static_(static_secret),
       ephemeral_(ephemeral_secret),
-      offer_muxer_(offer_muxer),
+      muxers_(std::move(muxers)),
       next_(role == Role::initiator ? Next::start : Next::message1) {
 }
 
@@ -196,7 +196,7 @@ Bytes NoiseHandshake::payload() const {
   pb::NoiseHandshakePayload payload;
   payload.set_identity_key(to_string(self_.public_key().to_protobuf()));
   payload.set_identity_sig(to_string(self_.sign(message)));
-  if (offer_muxer_) payload.mutable_extensions()->add_stream_muxers(std::string(kYamuxProtocol));
+  for (auto const& muxer : muxers_) payload.mutable_extensions()->add_stream_muxers(muxer);
   return to_bytes(payload.SerializeAsString());
 }
 
@@ -210,9 +210,11 @@ Status NoiseHandshake::read_payload(ByteView sealed) {
   WAGGLE_TRY_STATUS(key.verify(message, as_bytes(payload.identity_sig())));
   remote_key_ = std::move(key);
   auto const& theirs = payload.extensions().stream_muxers();
-  bool const listed = theirs.size() <= kMaxMuxers &&
-                      std::find(theirs.begin(), theirs.end(), kYamuxProtocol) != theirs.end();
-  muxer_ = offer_muxer_ && listed ? Muxer::agreed : Muxer::undecided;
+  auto const lists_yamux = [](auto const& list) {
+    return std::find(list.begin(), list.end(), kYamuxProtocol) != list.end();
+  };
+  if (theirs.size() <= kMaxMuxers && lists_yamux(theirs) && lists_yamux(muxers_))
+    muxer_ = Muxer::agreed;
   return ok();
 }
 

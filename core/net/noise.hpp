@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/crypto/aead.hpp"
 #include "core/crypto/hash.hpp"
@@ -67,12 +69,13 @@ class NoiseHandshake {
   };
 
   /// `self` must outlive it. The secrets are arguments, so that vectors replay; both are fresh for
-  /// every connection. `offer_muxer`: list /yamux/1.0.0 in the extensions.
+  /// every connection. `muxers` is listed in the extensions: exactly /yamux/1.0.0, because js lets
+  /// the two ends disagree on longer lists; none: no extensions.
   NoiseHandshake(Role role,
                  crypto::Identity const& self,
                  crypto::X25519Key const& static_secret,
                  crypto::X25519Key const& ephemeral_secret,
-                 bool offer_muxer = true);
+                 std::vector<std::string> muxers = {std::string(kYamuxProtocol)});
 
   /// Feeds one message without its length prefix (empty, to begin as initiator) and returns the
   /// message to send, empty if it is the peer's turn or all is said. After an error the handshake
@@ -111,7 +114,7 @@ class NoiseHandshake {
   crypto::Identity const& self_;
   crypto::X25519Key static_;
   crypto::X25519Key ephemeral_;
-  bool offer_muxer_;
+  std::vector<std::string> muxers_;
   NoiseSymmetric symmetric_;
   Next next_;
   crypto::X25519Key their_ephemeral_{};

@@ -190,6 +190,15 @@ std::shared_ptr<Traffic const> TcpStream::traffic() const noexcept {
   return socket_->own;
 }
 
+std::function<void()> TcpStream::breaker() const {
+  return [weak = std::weak_ptr(socket_)] {
+    auto const socket = weak.lock();
+    if (!socket || std::exchange(socket->closed, true)) return;
+    asio::error_code ec;
+    socket->socket.close(ec);
+  };
+}
+
 namespace {
 
 struct Lookup {

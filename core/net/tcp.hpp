@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/net/stream.hpp"
 #include "core/wire/multiaddr.hpp"
@@ -33,6 +36,8 @@ class TcpStream final : public Stream {
   [[nodiscard]] wire::Multiaddr const& local() const noexcept;
   /// What went over this socket; stays readable as long as somebody holds it.
   [[nodiscard]] std::shared_ptr<Traffic const> traffic() const noexcept;
+  /// Closes the socket as reset() does, and can be kept when the stream was given away.
+  [[nodiscard]] std::function<void()> breaker() const;
 
  private:
   std::shared_ptr<Socket> socket_;
