@@ -249,7 +249,8 @@ class Demo {
 
   // Unless somebody outside has been faster.
   void kill_one() {
-    if (std::any_of(volunteers_.begin(), volunteers_.end(), [](auto const& v) { return v.killed; })) return;
+    if (std::any_of(volunteers_.begin(), volunteers_.end(), [](auto const& v) { return v.killed; }))
+      return;
     auto& victim = *std::next(volunteers_.begin());
     victim.process.signal(SIGKILL);
     victim.killed = true;

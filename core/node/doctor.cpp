@@ -2,13 +2,13 @@
 #include "core/node/doctor.hpp"
 
 #include <cmath>
-#include <fstream>
 
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/text.hpp"
+#include "core/device/machine.hpp"
 #include "core/node/api.hpp"
 #include "core/worker/trainer_process.hpp"
 
@@ -19,12 +19,13 @@ namespace fs = std::filesystem;
 using Grade = Finding::Grade;
 
 constexpr std::uint64_t kLittleDisk = 5ull << 30;
+constexpr std::uint64_t kLittleMemory = 1ull << 30;
 constexpr double kHivemindSkew = 3;  // seconds; hivemind peers refuse to join beyond it
 constexpr double kWaggleSkew = 600;
 constexpr std::size_t kMaxSocketPath = 107;
 
-std::string gigabytes(std::uintmax_t bytes) {
-  return cat(static_cast<std::uint64_t>(bytes >> 20), " MiB");
+std::string mebibytes(std::uint64_t bytes) {
+  return cat(bytes >> 20, " MiB");
 }
 
 void look_at_directory(Options const& options, std::vector<Finding>& out) {
@@ -39,12 +40,12 @@ void look_at_directory(Options const& options, std::vector<Finding>& out) {
                  cat(dir.string(),
                      fs::exists(dir, ec) ? "" : " (not made yet)",
                      writable ? "" : ": not writable")});
-  auto const space = fs::space(nearest, ec);
-  if (!ec)
+  auto const available = device::disk_available(dir);
+  if (available)
     out.push_back(
-        {space.available < kLittleDisk ? Grade::warning : Grade::good,
+        {*available < kLittleDisk ? Grade::warning : Grade::good,
          "disk",
-         cat(gigabytes(space.available), " free; ", gigabytes(kLittleDisk), " is comfortable")});
+         cat(mebibytes(*available), " free; ", mebibytes(kLittleDisk), " is comfortable")});
   auto const socket = (dir / "api.sock").string();
   if (socket.size() > kMaxSocketPath)
     out.push_back({Grade::bad,
@@ -82,15 +83,15 @@ void look_at_trainer(std::vector<Finding>& out) {
 }
 
 void look_at_memory(std::vector<Finding>& out) {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  std::uint64_t kib = 0;
-  while (file >> word)
-    if (word == "MemAvailable:" && file >> kib) break;
-  if (kib > 0)
-    out.push_back({kib < (1u << 20) ? Grade::warning : Grade::good,
-                   "memory",
-                   cat(kib >> 10, " MiB available")});
+  auto const memory = device::memory();
+  if (!memory) {
+    out.push_back({Grade::warning, "memory", memory.error().detail});
+    return;
+  }
+  bool const little = memory->available < kLittleMemory;
+  out.push_back({little ? Grade::warning : Grade::good,
+                 "memory",
+                 cat(mebibytes(memory->available), " available")});
 }
 
 void look_at_node(Options const& options, std::vector<Finding>& out) {

@@ -6,6 +6,7 @@
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
+#include "core/device/machine.hpp"
 #include "core/node/checkpoint.hpp"
 #include "core/node/events.hpp"
 #include "core/node/task_files.hpp"
@@ -35,6 +36,21 @@ Result<optim::OptimizerOptions> optimizer_options(task::Definition const& d, boo
   WAGGLE_TRY(options.compression, compress::Policy::parse(d.swarm.compression));
   WAGGLE_TRY(options.state_compression, compress::Policy::parse(d.swarm.state_compression));
   return options;
+}
+
+Status check_needs(task::Definition const& d) {
+  auto const memory = device::memory();
+  if (!memory) return memory.error();
+  auto const need = static_cast<std::uint64_t>(d.needs.memory_mib) << 20;
+  if (memory->available >= need) return ok();
+  return Error{Errc::refused,
+               cat("the task ",
+                   d.prefix,
+                   " needs ",
+                   d.needs.memory_mib,
+                   " MiB of memory, this machine has ",
+                   memory->available >> 20,
+                   " MiB available")};
 }
 
 }  // namespace
@@ -126,6 +142,7 @@ struct Session::State {
   Co<Status> run() {
     WAGGLE_CO_TRY(definition,
                   task::Definition::parse(found.record.toml, cat("task ", found.record.prefix)));
+    WAGGLE_CO_TRY_STATUS(check_needs(definition));
     view.title = definition.title;
     view.target_batch_size = static_cast<std::uint64_t>(definition.swarm.target_batch_size);
     services.directory().keep_alive(found.record, found.envelope, false);

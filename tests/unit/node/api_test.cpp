@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/api.hpp"
 
-#include <doctest/doctest.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <filesystem>
 #include <thread>
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/unit/node/folder.hpp"
 
@@ -27,7 +27,9 @@ TEST_SUITE("Api") {
     };
     auto api = Api::start(socket, latest, send);
     REQUIRE(api);
+
     struct stat info {};
+
     REQUIRE(::stat(socket.c_str(), &info) == 0);
     CHECK((info.st_mode & 0777) == 0600);
 
@@ -37,7 +39,8 @@ TEST_SUITE("Api") {
     latest.set(snapshot);
     CHECK(api_get(socket, "/healthz").value_or("") == "ok\n");
     CHECK(api_get(socket, "/v1/snapshot").value_or("").find("12D3KooWtest") != std::string::npos);
-    CHECK(api_get(socket, "/metrics").value_or("").find("waggle_uptime_seconds") != std::string::npos);
+    CHECK(api_get(socket, "/metrics").value_or("").find("waggle_uptime_seconds") !=
+          std::string::npos);
     CHECK(!api_get(socket, "/nothing"));
 
     CHECK(api_post(socket, Command{Command::Kind::pause, "", {}}));

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/unit/node/folder.hpp"
 #include "tests/support/run.hpp"
+#include "tests/unit/node/folder.hpp"
 
 using namespace waggle;
 using namespace waggle::node;
@@ -50,7 +50,8 @@ TEST_SUITE("Checkpoint") {
 
   TEST_CASE("a cut or altered file is refused, never half read") {
     auto const file = encode_checkpoint(sample());
-    for (std::size_t n = 0; n < file.size(); ++n) CHECK(!decode_checkpoint(ByteView(file).first(n)));
+    for (std::size_t n = 0; n < file.size(); ++n)
+      CHECK(!decode_checkpoint(ByteView(file).first(n)));
     auto longer = file;
     longer.push_back(std::byte{1});
     CHECK(!decode_checkpoint(longer));

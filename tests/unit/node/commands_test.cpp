@@ -8,7 +8,10 @@ using node::Command;
 
 TEST_SUITE("Command") {
   TEST_CASE("comes back equal from its JSON") {
-    for (auto const kind : {Command::Kind::pause, Command::Kind::resume, Command::Kind::finish, Command::Kind::stop}) {
+    for (auto const kind : {Command::Kind::pause,
+                            Command::Kind::resume,
+                            Command::Kind::finish,
+                            Command::Kind::stop}) {
       Command const command{kind, "fashion", 17};
       auto const back = Command::from_json(command.to_json());
       REQUIRE(back);
@@ -19,11 +22,17 @@ TEST_SUITE("Command") {
   }
 
   TEST_CASE("refuses what it does not know, and names it") {
-    for (char const* const text : {"", "[]", "{}", "{\"command\":\"fly\"}", "{\"command\":7}", "{\"command\":\"pause\",\"speed\":3}",
+    for (char const* const text : {"",
+                                   "[]",
+                                   "{}",
+                                   "{\"command\":\"fly\"}",
+                                   "{\"command\":7}",
+                                   "{\"command\":\"pause\",\"speed\":3}",
                                    "{\"command\":\"finish\",\"at_epoch\":\"soon\"}"}) {
       CAPTURE(text);
       CHECK(!Command::from_json(text));
     }
-    CHECK(Command::from_json("{\"command\":\"pause\",\"speed\":3}").error().detail.find("speed") != std::string::npos);
+    CHECK(Command::from_json("{\"command\":\"pause\",\"speed\":3}").error().detail.find("speed") !=
+          std::string::npos);
   }
 }

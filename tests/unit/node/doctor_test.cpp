@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/doctor.hpp"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 
+#include <doctest/doctest.h>
+
 #include "core/base/file.hpp"
+
 #include "tests/unit/node/folder.hpp"
 
 using namespace waggle;
@@ -14,7 +15,8 @@ using namespace waggle::node;
 namespace {
 
 Finding const* find(std::vector<Finding> const& findings, std::string const& what) {
-  auto const found = std::find_if(findings.begin(), findings.end(), [&](auto const& f) { return f.what == what; });
+  auto const found =
+      std::find_if(findings.begin(), findings.end(), [&](auto const& f) { return f.what == what; });
   return found == findings.end() ? nullptr : &*found;
 }
 

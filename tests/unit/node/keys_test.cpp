@@ -6,6 +6,7 @@
 
 #include "core/base/file.hpp"
 #include "core/crypto/keys.hpp"
+
 #include "tests/unit/node/folder.hpp"
 
 using namespace waggle;
@@ -23,7 +24,9 @@ TEST_SUITE("keys") {
     auto const backup = folder.path / "backup.key";
     auto const out = export_key(first, "lab", backup);
     REQUIRE(out);
+
     struct stat info {};
+
     REQUIRE(::stat(backup.c_str(), &info) == 0);
     CHECK((info.st_mode & 0777) == 0600);
     CHECK(!export_key(first, "lab", backup));  // a key never overwrites a file

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/metrics.hpp"
 
-#include <doctest/doctest.h>
-
 #include <regex>
 #include <sstream>
+
+#include <doctest/doctest.h>
 
 using namespace waggle::node;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/options.hpp"
 
-#include <doctest/doctest.h>
-
 #include <cstdlib>
+
+#include <doctest/doctest.h>
 
 TEST_CASE("the data directory follows XDG, then HOME") {
   ::setenv("XDG_DATA_HOME", "/x", 1);

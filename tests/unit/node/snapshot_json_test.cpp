@@ -2,7 +2,6 @@
 #include "core/node/snapshot_json.hpp"
 
 #include <doctest/doctest.h>
-
 #include <nlohmann/json.hpp>
 
 using namespace waggle::node;
