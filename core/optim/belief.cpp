@@ -64,8 +64,10 @@ void Belief::took_part(std::span<PeerId const> group,
     brought[group[i]] = i < weights.size() ? weights[i] : -1;
   }
   for (auto const& peer : last_.peers) {
-    if (!peer.believed || peer.epoch != our_epoch_) continue;
+    if (peer.epoch != our_epoch_) continue;
     auto& known = known_[peer.peer];
+    // Who is ignored for broken promises is watched on: it may begin to keep them.
+    if (!peer.believed && known.broken_promises < kBrokenPromises) continue;
     auto const found = brought.find(peer.peer);
     double const weight = found == brought.end() ? 0.0 : found->second;
     if (weight < 0) continue;  // none of its parts came by here
@@ -77,8 +79,6 @@ void Belief::took_part(std::span<PeerId const> group,
   for (auto const& [peer, weight] : brought) {
     if (weight <= 0 || seconds <= 0) continue;
     auto& known = known_[peer];
-    if (known.broken_promises >= kBrokenPromises)
-      known.broken_promises = 0;  // it brings some again
     double const rate = std::min(weight, static_cast<double>(target_)) / seconds;
     known.proven_rate = std::max(rate, 0.5 * known.proven_rate);
   }

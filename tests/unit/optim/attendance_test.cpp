@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "core/optim/attendance.hpp"
+
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace waggle;
+using namespace waggle::optim;
+
+namespace {
+
+PeerId peer(char c) {
+  return *PeerId::from_bytes(as_bytes(std::string_view(&c, 1)));
+}
+
+}  // namespace
+
+TEST_CASE("Attendance: who missed a round is not waited for in the next") {
+  Attendance attendance;
+  std::vector<PeerId> const both{peer('a'), peer('b')};
+  std::vector<PeerId> const one{peer('a')};
+  CHECK(attendance.expected(peer('b')));
+  attendance.round(both, one);
+  CHECK(attendance.expected(peer('a')));
+  CHECK(!attendance.expected(peer('b')));
+  attendance.round(one, one);
+  CHECK(attendance.expected(peer('b')));  // a second chance
+}
+
+TEST_CASE("Attendance: who keeps missing costs ever fewer rounds, who comes is expected at once") {
+  Attendance attendance;
+  std::vector<PeerId> const nobody;
+  int waited = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<PeerId> who;
+    if (attendance.expected(peer('b'))) {
+      who.push_back(peer('b'));
+      ++waited;
+    }
+    attendance.round(who, nobody);
+  }
+  CHECK(waited <= 9);
+  std::vector<PeerId> const came{peer('b')};
+  attendance.round(nobody, came);
+  CHECK(attendance.expected(peer('b')));
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/base/compute.hpp"
+#include "core/base/scope.hpp"
+#include "core/dht/dht.hpp"
+#include "core/optim/collaborative_optimizer.hpp"
+
+#include "tests/sim/memory_host.hpp"
+#include "tests/sim/world.hpp"
+#include "tests/unit/optim/toy_trainer.hpp"
+
+namespace waggle::test {
+
+/// RSA keys are slow to make; tests share a few.
+crypto::RecordKey const& record_key(std::size_t n);
+
+/// Optimizers over MemoryHosts, a real DHT and real averagers, on a virtual clock.
+struct OptimSwarm {
+  struct Peer {
+    std::unique_ptr<sim::MemoryHost> host;
+    std::unique_ptr<dht::Dht> dht;
+    std::unique_ptr<ToyTrainer> trainer;
+    std::unique_ptr<optim::CollaborativeOptimizer> optimizer;
+    std::unique_ptr<Scope> scope;
+    std::vector<optim::EpochReport> reports;
+    std::optional<Status> ended;
+    std::int64_t stop_at = 1'000'000;
+    bool closed = false;
+  };
+
+  explicit OptimSwarm(std::uint64_t seed = 1, sim::Links links = sim::links::lan());
+  ~OptimSwarm();
+
+  /// A peer with host, DHT (bootstrapped) and trainer; the optimizer comes with start().
+  Peer& add(ToyModel model);
+  /// A liar's place: host and DHT only.
+  Peer& add_bare();
+  void start(Peer& peer, std::int64_t epoch = 0);
+  /// The machine dies.
+  void kill(Peer& peer);
+  /// Runs until each of `who` has ended `epochs` or `limit` has passed; whether they have.
+  bool run_until_epoch(std::vector<Peer*> const& who, std::int64_t epoch, Duration limit);
+
+  void run_for(Duration d) { world.run_until(world.now() + d); }
+
+  sim::World world;
+  sim::MemoryNetwork network;
+  InlineExecutor compute;
+  optim::OptimizerOptions options;
+  std::vector<std::unique_ptr<Peer>> peers;
+
+ private:
+  Co<void> bootstrap(Peer& peer);
+  Co<void> run(Peer& peer, std::int64_t epoch);
+  Co<void> close_all();
+  Co<void> close(Peer& peer);
+};
+
+}  // namespace waggle::test
