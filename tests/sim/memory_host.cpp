@@ -94,8 +94,9 @@ Co<Status> MemoryHost::reach(PeerId peer, TimePoint deadline, int extra_round_tr
   auto const found = network_.index_.find(peer);
   if (found == network_.index_.end()) co_return Error{Errc::not_found, "nobody has this PeerId"};
   std::uint32_t const there = found->second;
-  bool const known =
-      connections_.contains(there) || known_.contains(peer) || !options_.needs_addresses;
+  bool const known = !options_.needs_addresses || connections_.contains(there) ||
+                     known_.contains(peer) ||
+                     (options_.book != nullptr && !options_.book->addresses(peer).empty());
   if (!known) co_return Error{Errc::not_found, "no address of this peer is known"};
 
   int const round_trips = extra_round_trips + (connections_.contains(there) ? 0 : kDialRoundTrips);
@@ -179,7 +180,9 @@ std::vector<net::PeerInfo> MemoryHost::peers() const {
 }
 
 std::vector<wire::Multiaddr> MemoryHost::addresses() const {
-  return {};
+  auto address = wire::Multiaddr::tcp(
+      cat("10.", index_ >> 16 & 0xff, '.', index_ >> 8 & 0xff, '.', index_ & 0xff), 4001);
+  return {std::move(*address)};
 }
 
 void MemoryHost::joined(std::uint32_t peer, bool inbound) {

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "core/base/scope.hpp"
+#include "core/net/address_book.hpp"
 #include "core/net/host.hpp"
 
 #include "tests/sim/links.hpp"
@@ -64,6 +65,8 @@ class MemoryHost final : public net::Host {
     /// Only connected peers, or those given to add_addresses(), can be opened; others are
     /// not_found. For peer routing. False: everybody is known.
     bool needs_addresses = false;
+    /// With needs_addresses: those in here will do, too. Must outlive the host.
+    net::AddressBook const* book = nullptr;
   };
 
   MemoryHost(MemoryNetwork& network, PeerId self);
@@ -83,6 +86,7 @@ class MemoryHost final : public net::Host {
   [[nodiscard]] Co<Status> connect(PeerId peer, TimePoint deadline) override;
   [[nodiscard]] bool connected(PeerId const& peer) const override;
   [[nodiscard]] std::vector<net::PeerInfo> peers() const override;
+  /// One made up from its number: 10.a.b.c, port 4001.
   [[nodiscard]] std::vector<wire::Multiaddr> addresses() const override;
 
   /// Dies: streams are reset (silent: the other ends are not told), handlers are cancelled, nobody
