@@ -19,12 +19,15 @@
 namespace waggle::blob {
 
 constexpr std::size_t kChunkBytes = 1u << 20;
-constexpr std::uint64_t kMaxBlobBytes = 64ull << 30;  ///< a manifest of 2 MiB; larger is refused before anything is asked for
+constexpr std::uint64_t kMaxBlobBytes =
+    64ull << 30;  ///< a manifest of 2 MiB; larger is refused before anything is asked for
 
 /// SHA-256 of the manifest.
 struct BlobId {
   crypto::Sha256 hash{};
+
   [[nodiscard]] std::string text() const { return to_hex(hash); }
+
   [[nodiscard]] static Result<BlobId> parse(std::string_view hex);
   friend auto operator<=>(BlobId const&, BlobId const&) = default;
 };
@@ -34,7 +37,7 @@ struct Manifest {
   std::uint64_t size = 0;
   std::vector<crypto::Sha256> chunks;
 
-  [[nodiscard]] Bytes encode() const;                       ///< deterministic protobuf
+  [[nodiscard]] Bytes encode() const;  ///< deterministic protobuf
   [[nodiscard]] static Result<Manifest> decode(ByteView bytes);
   [[nodiscard]] BlobId id() const;
   /// Plain bytes of chunk i: 1 MiB, the last one less.
@@ -58,7 +61,7 @@ struct BlobOptions {
   std::filesystem::path folder;            ///< <data dir>/blobs
   std::uint64_t disk_limit = 20ull << 30;  ///< over all blobs
   std::size_t serve_streams_per_peer = 4;
-  std::size_t fetch_streams = 8;           ///< over all providers
+  std::size_t fetch_streams = 8;  ///< over all providers
 };
 
 struct FetchProgress {
@@ -67,7 +70,8 @@ struct FetchProgress {
   std::size_t providers = 0;
 };
 
-/// Fetches, keeps, serves (/waggle/blob/1) and advertises blobs. Thread: the network thread; hashing and files on `disk`.
+/// Fetches, keeps, serves (/waggle/blob/1) and advertises blobs. Thread: the network thread;
+/// hashing and files on `disk`.
 class BlobService {
  public:
   BlobService(net::Host& host, dht::Dht& dht, Executor& disk, Index& index, BlobOptions options);
@@ -78,13 +82,15 @@ class BlobService {
   [[nodiscard]] Co<Result<BlobId>> add_file(std::filesystem::path path);
   [[nodiscard]] Co<Result<BlobId>> add_bytes(Bytes content);
 
-  /// Fetches what is missing from several providers at once, each chunk verified, resuming; serves each as soon as it
-  /// is held. `hints` are asked first. Returns the local path. Waits and retries while no provider is there, until `deadline`.
-  /// Errors: not_found, too_large (need, have, path), io, timeout, cancelled.
-  [[nodiscard]] Co<Result<std::filesystem::path>> fetch(BlobId id,
-                                                        std::vector<PeerId> hints,
-                                                        std::function<void(FetchProgress const&)> progress,
-                                                        TimePoint deadline);
+  /// Fetches what is missing from several providers at once, each chunk verified, resuming; serves
+  /// each as soon as it is held. `hints` are asked first. Returns the local path. Waits and retries
+  /// while no provider is there, until `deadline`. Errors: not_found, too_large (need, have, path),
+  /// io, timeout, cancelled.
+  [[nodiscard]] Co<Result<std::filesystem::path>> fetch(
+      BlobId id,
+      std::vector<PeerId> hints,
+      std::function<void(FetchProgress const&)> progress,
+      TimePoint deadline);
 
   /// Only blobs of joined tasks are served and advertised; this replaces the set.
   void serve_only(std::set<BlobId> ids);

@@ -25,7 +25,9 @@ class Directory {
   void keep_alive(TaskRecord record, Bytes envelope, bool listed);
   void stop_keeping(PeerId const& operator_id, std::string_view prefix);
 
-  /// The highest verified version there is. Errors: not_found, timeout, cancelled.
+  /// The highest verified version that the DHT, the connected peers or we ourselves have; an
+  /// `ended` one too. Records past their valid_until do not count. Errors: not_found, timeout,
+  /// cancelled.
   [[nodiscard]] Co<Result<std::pair<TaskRecord, Bytes>>> find(PeerId operator_id,
                                                               std::string prefix,
                                                               TimePoint deadline);
