@@ -43,12 +43,13 @@ Co<Result<ConnectionPtr>> Swarm::State::reach(PeerId peer, TimePoint deadline) {
   if (auto connection = best(peer)) co_return std::move(connection);
   if (closing) co_return Error{Errc::closed, "the swarm is closing"};
   if (peer == identity.peer_id()) co_return Error{Errc::refused, "a peer does not dial itself"};
-  auto& entry = dials[peer];
-  if (!entry) {
-    entry = std::make_shared<Dial>(runtime);
-    scope.spawn("dial", run_dial(peer, entry));
+  auto const running = dials.find(peer);
+  auto const dial = running == dials.end() ? std::make_shared<Dial>(runtime) : running->second;
+  if (running == dials.end()) {
+    // The dial may end, and leave the table, before spawn() returns.
+    dials.emplace(peer, dial);
+    scope.spawn("dial", run_dial(peer, dial));
   }
-  auto const dial = entry;
   for (;;) {
     if (auto connection = best(peer)) co_return std::move(connection);
     if (dial->finished) break;

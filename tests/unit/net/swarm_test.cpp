@@ -237,6 +237,7 @@ TEST_SUITE("Swarm") {
       Node b(r);
       auto const unknown = co_await a.swarm.connect(b.swarm.self(), a.soon());
       REQUIRE(!unknown);
+      INFO(unknown.error().detail);
       CHECK(unknown.error().code == Errc::not_found);
       std::vector<wire::Multiaddr> const dead{*wire::Multiaddr::tcp("127.0.0.1", 1)};
       a.swarm.add_addresses(b.swarm.self(), dead);
