@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <openssl/evp.h>
+
 #include "core/base/assert.hpp"
 #include "core/crypto/detail/evp.hpp"
 #include "core/crypto/detail/secret.hpp"

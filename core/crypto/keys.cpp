@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include <openssl/evp.h>
 #include <sodium.h>
 
 #include "core/base/assert.hpp"

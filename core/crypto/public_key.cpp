@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <openssl/core_names.h>
+#include <openssl/evp.h>
 #include <sodium.h>
 
 #include "core/base/assert.hpp"

@@ -3,6 +3,7 @@
 
 #include <openssl/core_names.h>
 #include <openssl/ec.h>
+#include <openssl/evp.h>
 #include <openssl/obj_mac.h>
 #include <openssl/param_build.h>
 

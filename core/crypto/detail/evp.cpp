@@ -2,6 +2,7 @@
 #include "core/crypto/detail/evp.hpp"
 
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 
@@ -17,6 +18,22 @@ bool set_padding(EVP_PKEY_CTX* context, Padding padding) {
 }
 
 }  // namespace
+
+void EvpFree::operator()(EVP_PKEY* p) const noexcept {
+  EVP_PKEY_free(p);
+}
+
+void EvpFree::operator()(EVP_PKEY_CTX* p) const noexcept {
+  EVP_PKEY_CTX_free(p);
+}
+
+void EvpFree::operator()(EVP_MD_CTX* p) const noexcept {
+  EVP_MD_CTX_free(p);
+}
+
+void EvpFree::operator()(EVP_CIPHER_CTX* p) const noexcept {
+  EVP_CIPHER_CTX_free(p);
+}
 
 ErrorQueueGuard::~ErrorQueueGuard() {
   ERR_clear_error();
