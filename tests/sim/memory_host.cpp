@@ -138,6 +138,10 @@ Co<Result<std::unique_ptr<net::Stream>>> MemoryHost::open(PeerId peer,
                                     network_.path(host->index_, index_),
                                     streams_,
                                     host->streams_);
+  if (network_.faults.sum() > 0) {
+    ours = faulty(runtime(), std::move(ours), network_.faults);
+    theirs = faulty(runtime(), std::move(theirs), network_.faults);
+  }
   net::Incoming incoming{self_, name, std::move(theirs)};
   auto work = run_handler(handler->second, std::move(incoming));
   host->handlers_.spawn(name, std::move(work));

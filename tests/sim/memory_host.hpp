@@ -11,6 +11,7 @@
 #include "core/net/address_book.hpp"
 #include "core/net/host.hpp"
 
+#include "tests/sim/faults.hpp"
 #include "tests/sim/links.hpp"
 #include "tests/sim/memory_stream.hpp"
 
@@ -34,6 +35,8 @@ class MemoryNetwork {
   /// The live host of this name, or null.
   [[nodiscard]] MemoryHost* find(PeerId const& id) const;
 
+  /// Of every stream opened from now on, both ends.
+  Faults faults;
   /// Called for each stream that is opened: for traces and load counts.
   std::function<void(PeerId const& from, PeerId const& to, std::string_view protocol)> on_open;
 
