@@ -1,8 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "core/compress/detail/kernels.hpp"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace waggle::compress::detail {
 namespace {
+
+#if defined(__x86_64__)
+// clang 14 does not know the name f16c; the AVX state it needs is checked with avx2.
+bool has_f16c() noexcept {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
 
 struct Usable {
   std::array<Kernels const*, 3> sets{};
@@ -11,8 +26,7 @@ struct Usable {
   Usable() noexcept {
     sets[count++] = &scalar_kernels();
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("f16c"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c())
       sets[count++] = &avx2_kernels();
     if (count == 2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
