@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "core/worker/trainer/sandbox.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <thread>
+
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace waggle::worker {
+namespace {
+
+/// Runs `attempt` in a child inside the sandbox: 0 succeeded, 1 denied, 2 no sandbox at all.
+template <class F>
+int inside(F attempt) {
+  pid_t const pid = ::fork();
+  if (pid == 0) {
+    auto const state = enter_sandbox();
+    if (state.find("seccomp") == std::string::npos) ::_exit(2);
+    ::_exit(attempt() ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(pid, &status, 0) == pid);
+  REQUIRE(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+TEST_CASE("sandbox, the same attempts succeed outside") {
+  CHECK(::access("/etc/passwd", R_OK) == 0);
+  int const s = ::socket(AF_INET, SOCK_STREAM, 0);
+  CHECK(s >= 0);
+  ::close(s);
+}
+
+TEST_CASE("sandbox, no sockets and no connections") {
+  CHECK(inside([] { return ::socket(AF_INET, SOCK_STREAM, 0) >= 0; }) == 1);
+  CHECK(inside([] { return ::socket(AF_INET6, SOCK_DGRAM, 0) >= 0; }) == 1);
+  CHECK(inside([] { return ::socket(AF_UNIX, SOCK_STREAM, 0) >= 0; }) == 1);
+  int ends[2];
+  CHECK(inside([&] { return ::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0; }) == 1);
+  // Also not over a socket that was open before: EPERM, and not the refusal of a listener.
+  int const before = ::socket(AF_INET, SOCK_STREAM, 0);
+  CHECK(inside([&] {
+          sockaddr_in address{};
+          address.sin_family = AF_INET;
+          address.sin_port = htons(9);
+          address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+          int const rc = ::connect(before, reinterpret_cast<sockaddr*>(&address), sizeof address);
+          return rc == 0 || (errno != EPERM && errno != EACCES);
+        }) == 1);
+  ::close(before);
+}
+
+TEST_CASE("sandbox, no other processes and programs") {
+  CHECK(inside([] {
+          pid_t const child = ::fork();
+          if (child == 0) ::_exit(0);
+          return child > 0;
+        }) == 1);
+  CHECK(inside([] {
+          char const* const argv[] = {"/bin/true", nullptr};
+          ::execve("/bin/true", const_cast<char* const*>(argv), nullptr);
+          return false;
+        }) == 1);
+  auto const parent = ::getpid();
+  CHECK(inside([=] { return ::kill(parent, 0) == 0; }) == 1);
+  CHECK(inside([=] { return ::ptrace(PTRACE_ATTACH, parent, nullptr, nullptr) == 0; }) == 1);
+}
+
+TEST_CASE("sandbox, no files, neither to write nor to read") {
+  CHECK(inside([] { return ::open("/etc/passwd", O_RDONLY) >= 0; }) == 1);
+  CHECK(inside([] { return ::open("/proc/1/environ", O_RDONLY) >= 0; }) == 1);
+  CHECK(inside([] {
+          return ::open("/dev/shm/waggle-sandbox-test", O_WRONLY | O_CREAT, 0600) >= 0;
+        }) == 1);
+  CHECK(inside([] { return ::open("/", O_TMPFILE | O_RDWR, 0600) >= 0; }) == 1);
+  CHECK(inside([] { return ::unlink("/nonexistent") == 0 || errno == ENOENT; }) == 1);
+}
+
+TEST_CASE("sandbox, threads, memory, open files and the processor's description stay") {
+  CHECK(inside([] {
+          int value = 0;
+          std::thread thread([&] { value = 1; });
+          thread.join();
+          return value == 1;
+        }) == 0);
+  CHECK(inside([] { return ::open("/proc/cpuinfo", O_RDONLY) >= 0; }) == 0);
+  CHECK(inside([] { return ::open("/proc/self/status", O_RDONLY) >= 0; }) == 0);
+  int const before = ::open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+  char byte = 0;
+  CHECK(inside([&] { return ::pread(before, &byte, 1, 0) == 1; }) == 0);
+  ::close(before);
+}
+
+}  // namespace
+}  // namespace waggle::worker
