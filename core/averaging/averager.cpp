@@ -332,6 +332,12 @@ AveragerOptions const& Averager::options() const noexcept {
   return state_->options;
 }
 
+void Averager::set_timeouts(Duration sender, Duration reducer) noexcept {
+  WAGGLE_ASSERT(reducer > sender, "reducer_timeout must exceed sender_timeout");
+  state_->options.sender_timeout = sender;
+  state_->options.reducer_timeout = reducer;
+}
+
 std::string Averager::group_key() const {
   return GroupKey{state_->options.prefix, state_->bits}.text();
 }

@@ -97,6 +97,8 @@ class Averager {
                                              TimePoint deadline);
 
   [[nodiscard]] AveragerOptions const& options() const noexcept;
+  /// For rounds from now on; `reducer` > `sender`. The optimizer learns them from recent rounds.
+  void set_timeouts(Duration sender, Duration reducer) noexcept;
   [[nodiscard]] std::string group_key() const;  ///< "<prefix>.0b<bits>"
 
  private:

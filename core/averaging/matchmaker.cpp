@@ -64,11 +64,18 @@ dht::DhtTime Matchmaker::request_expiration(Search const& search) const {
       dht_.time(), scheduled, to_seconds(options_.min_matchmaking_time), dht_time(search.deadline));
 }
 
-void Matchmaker::silent(PeerId const& peer) {
+void Matchmaker::silent(PeerId const& peer, bool mild) {
   if (silences_.size() >= kMaxSilences && !silences_.contains(peer)) silences_.clear();
   auto& silence = silences_[peer];
   silence.next = std::clamp(2 * silence.next, kFirstSilence, kLongestSilence);
   silence.until = runtime_.now() + silence.next;
+  silence.mild = mild;
+}
+
+bool Matchmaker::left_alone(PeerId const& peer) const {
+  auto const silence = silences_.find(peer);
+  if (silence == silences_.end() || runtime_.now() >= silence->second.until) return false;
+  return !silence->second.mild || !host_.connected(peer);
 }
 
 Co<Result<std::shared_ptr<Group const>>> Matchmaker::find_group(Search search) {
@@ -176,7 +183,7 @@ bool Matchmaker::may_close() {
   // Whoever declared and is connected, but is not known to be expected yet, is about to ask.
   bool const others =
       std::any_of(rules_.queue().begin(), rules_.queue().end(), [&](Candidate const& c) {
-        return !rules_.has_all({c.peer}) && host_.connected(c.peer) && !silences_.contains(c.peer);
+        return !rules_.has_all({c.peer}) && host_.connected(c.peer) && !left_alone(c.peer);
       });
   auto const linger = expected.empty() || others ? kLinger : Duration{};
   return now - std::max(*satisfied_since_, expected.empty() ? last_join_ : *satisfied_since_) >=
@@ -223,9 +230,9 @@ Co<void> Matchmaker::poll(std::string key, TimePoint deadline) {
     auto const until = std::min(deadline, runtime_.now() + kGetTime);
     auto const found = co_await dht_.get(id, dht::Freshness::latest, until);
     if (!found && found.error().code == Errc::cancelled) co_return;
-    if (found && found->dictionary) {
+    if (found) {
       std::vector<Candidate> entries;
-      for (auto const& [subkey, timed] : *found->dictionary) {
+      for (auto const& [subkey, timed] : found->dictionary.value_or(dht::Dictionary{})) {
         auto const name = wire::Msgpack::decode(subkey);
         auto const value = wire::Msgpack::decode(timed.value);
         if (!name || !value) continue;

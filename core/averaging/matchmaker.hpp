@@ -55,6 +55,7 @@ class Matchmaker {
   struct Silence {
     TimePoint until{};
     Duration next{};
+    bool mild = false;  ///< we had no time to wait for its word: forgotten once it is connected
   };
 
   Co<Result<std::shared_ptr<Group const>>> seek(Search const& search, Scope& tasks);
@@ -62,6 +63,7 @@ class Matchmaker {
   Co<void> poll(std::string key, TimePoint deadline);
   Co<void> ask(Candidate candidate, dht::DhtTime expiration, TimePoint deadline);
   Co<void> follow(net::rpc::ClientCall& call, PeerId leader, dht::DhtTime expiration);
+  void take_suggestion(PeerId const& peer);
   void start_asking(Scope& tasks, Search const& search);
   [[nodiscard]] bool may_close();
   [[nodiscard]] Status assemble();
@@ -69,7 +71,8 @@ class Matchmaker {
   [[nodiscard]] dht::DhtTime request_expiration(Search const& search) const;
   [[nodiscard]] dht::DhtTime dht_time(TimePoint t) const;
   [[nodiscard]] TimePoint time_point(dht::DhtTime t) const;
-  void silent(PeerId const& peer);
+  void silent(PeerId const& peer, bool mild = false);
+  [[nodiscard]] bool left_alone(PeerId const& peer) const;
 
   // Fixed at construction.
   net::Host& host_;

@@ -30,8 +30,7 @@ void Matchmaker::start_asking(Scope& tasks, Search const& search) {
     auto const patience = last_ask_connected_ ? kHedgeConnected : kHedgeUnconnected;
     if (!asking_.empty() && now - last_ask_ < patience) return;
     auto const skip = [&](PeerId const& peer) {
-      auto const silence = silences_.find(peer);
-      return asking_.contains(peer) || (silence != silences_.end() && now < silence->second.until);
+      return asking_.contains(peer) || left_alone(peer);
     };
     auto const candidate = rules_.next_leader(skip);
     if (!candidate) return;
@@ -50,7 +49,8 @@ Co<void> Matchmaker::ask(Candidate candidate, dht::DhtTime expiration, TimePoint
   auto const peer = candidate.peer;
   Ask state;
   asking_[peer] = &state;
-  auto const until = std::min(deadline, runtime_.now() + options_.request_timeout);
+  auto const began = runtime_.now();
+  auto const until = std::min(deadline, began + options_.request_timeout);
   auto opened = co_await net::rpc::ClientCall::open(host_, peer, rpc_name_, until);
   Result<std::optional<Bytes>> first = std::optional<Bytes>{};
   if (!opened) {
@@ -66,14 +66,18 @@ Co<void> Matchmaker::ask(Candidate candidate, dht::DhtTime expiration, TimePoint
       first = std::move(sent).error();
     }
   }
-  if (!first && first.error().code == Errc::cancelled) {
-    asking_.erase(peer);
-    co_return;
-  }
-  bool const wanted = !state.dropped && rules_.searching() && !rules_.group() && !rules_.leader();
+  bool const left = !first && first.error().code == Errc::cancelled;
+  bool const wanted =
+      !left && !state.dropped && rules_.searching() && !rules_.group() && !rules_.leader();
   if (!first && wanted) {
     silent(peer);
     log::debug("averaging", crypto::short_text(peer), " as leader: ", first.error().detail);
+  } else if (!first && runtime_.now() - began >= kHedgeUnconnected) {
+    silent(peer, true);  // overtaken by the next candidate; or it would cost as much the next time
+  }
+  if (left) {
+    asking_.erase(peer);
+    co_return;
   }
   if (first && *first && wanted) {
     silences_.erase(peer);
@@ -87,11 +91,16 @@ Co<void> Matchmaker::ask(Candidate candidate, dht::DhtTime expiration, TimePoint
     } else if (message) {
       log::debug("averaging", crypto::short_text(peer), " as leader: ", name(message->code));
       if (message->code == MessageCode::not_a_leader && message->suggested_leader)
-        rules_.suggested(*message->suggested_leader);
+        take_suggestion(*message->suggested_leader);
     }
   }
   asking_.erase(peer);
   changed_.notify_all();
+}
+
+void Matchmaker::take_suggestion(PeerId const& peer) {
+  silences_.erase(peer);  // somebody who follows it says that it is there
+  rules_.suggested(peer);
 }
 
 Co<void> Matchmaker::follow(net::rpc::ClientCall& call, PeerId leader, dht::DhtTime expiration) {
@@ -113,7 +122,7 @@ Co<void> Matchmaker::follow(net::rpc::ClientCall& call, PeerId leader, dht::DhtT
                 group.error().detail);
       silent(leader);
     } else if (message && message->suggested_leader) {
-      rules_.suggested(*message->suggested_leader);
+      take_suggestion(*message->suggested_leader);
     }
   } else if (!second) {
     silent(leader);  // it took us and then fell silent: not again at once
