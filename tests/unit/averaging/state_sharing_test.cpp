@@ -64,13 +64,13 @@ TEST_CASE(
   s.sharing[1]->publish(snapshot(4));
   s.sharing[2]->publish(snapshot(9));
   s.swarm.world.run_for(5s);
-  auto scenario = [](Sharing& s) -> Co<void> {
-    auto const deadline = s.swarm.world.now() + 60s;
-    auto const donors = co_await s.sharing[0]->donors(deadline);
+  auto scenario = [](Sharing& sh) -> Co<void> {
+    auto const deadline = sh.swarm.world.now() + 60s;
+    auto const donors = co_await sh.sharing[0]->donors(deadline);
     REQUIRE(donors);
     REQUIRE(donors->size() == 2);
     CHECK((*donors)[0].priority == 9);
-    CHECK((*donors)[0].peer == s.swarm.peers[2]->host->self());
+    CHECK((*donors)[0].peer == sh.swarm.peers[2]->host->self());
     std::uint64_t last = 0;
     std::function<void(std::uint64_t, std::uint64_t)> progress = [&last](std::uint64_t done,
                                                                          std::uint64_t total) {
@@ -79,7 +79,7 @@ TEST_CASE(
       last = done;
     };
     auto const got =
-        co_await s.sharing[0]->download((*donors)[0].peer, kSchema, progress, deadline);
+        co_await sh.sharing[0]->download((*donors)[0].peer, kSchema, progress, deadline);
     REQUIRE_MESSAGE(got, (got ? "" : got.error().detail));
     CHECK(got->native);
     CHECK(got->state.epoch == 9);
@@ -91,7 +91,8 @@ TEST_CASE(
 
     Schema other = kSchema;
     other[2].shape = {8};
-    auto const wrong = co_await s.sharing[0]->download((*donors)[0].peer, other, nullptr, deadline);
+    auto const wrong =
+        co_await sh.sharing[0]->download((*donors)[0].peer, other, nullptr, deadline);
     REQUIRE_FALSE(wrong);
     CHECK(wrong.error().code == Errc::malformed);
   };
