@@ -41,7 +41,10 @@ TimePoint Dht::State::call_deadline(TimePoint deadline) const {
   return std::min(deadline, runtime.now() + options.wait_timeout);
 }
 
-Co<Result<PingResponse>> Dht::State::ping(PeerId peer, bool validate, TimePoint deadline) {
+Co<Result<PingResponse>> Dht::State::ping(PeerId peer,
+                                          bool validate,
+                                          Trust trust,
+                                          TimePoint deadline) {
   PingRequest request;
   request.node = advertised();
   request.validate = validate;
@@ -59,7 +62,7 @@ Co<Result<PingResponse>> Dht::State::ping(PeerId peer, bool validate, TimePoint 
     ++counters.calls_failed;
     co_return std::move(response).error();
   }
-  clock.sample(peer, sent, runtime.unix_time(), response->dht_time);
+  if (trust == Trust::chosen) clock.sample(peer, sent, runtime.unix_time(), response->dht_time);
   if (response->node) {
     Contact const contact{*response->node, peer};
     seen(contact);
@@ -135,7 +138,7 @@ Co<Result<Bytes>> Dht::State::on_ping(std::shared_ptr<State> self, PeerId caller
   if (ping->node && ping->validate) {
     // The caller waits for us while we call it: it must serve while it waits.
     TimePoint const deadline = self->call_deadline(kNoDeadline);
-    auto const back = co_await self->ping(caller, false, deadline);
+    auto const back = co_await self->ping(caller, false, Trust::caller, deadline);
     out.available = back && back->node == ping->node;
     if (!out.available) self->table.remove(*ping->node);
   }

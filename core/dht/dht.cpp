@@ -95,6 +95,16 @@ Co<Result<std::vector<Found>>> Dht::get_many(std::vector<Id> keys,
   return state_->get_many(std::move(keys), freshness, deadline);
 }
 
+Co<Result<std::vector<PeerId>>> Dht::find_nodes(Id target, TimePoint deadline) {
+  std::vector<State::Want> wants;
+  wants.push_back({target, std::nullopt});
+  auto const found = co_await state_->search(std::move(wants), 1, deadline);
+  if (!found) co_return found.error();
+  std::vector<PeerId> peers;
+  for (auto const& contact : found->front().nearest) peers.push_back(contact.peer);
+  co_return peers;
+}
+
 net::Registration Dht::add_validator(std::shared_ptr<Validator> validator) {
   std::weak_ptr<State> const state = state_;
   auto const number = state_->validators.add(std::move(validator));

@@ -90,6 +90,10 @@ class Dht {
                                                         Freshness freshness,
                                                         TimePoint deadline);
 
+  /// The nodes nearest to `target` after a search, nearest first, at most beam_size; ourselves not
+  /// among them. Errors: cancelled.
+  [[nodiscard]] Co<Result<std::vector<PeerId>>> find_nodes(Id target, TimePoint deadline);
+
   /// Validators check what others store with us, what we are answered, and sign what we store.
   /// Scoped.
   [[nodiscard]] net::Registration add_validator(std::shared_ptr<Validator> validator);

@@ -37,7 +37,8 @@ namespace {
 
 template <class State>
 Co<void> ping_initial(State& state, PeerId peer, TimePoint deadline, Pings& pings) {
-  auto const answer = co_await state.ping(peer, !state.options.client_mode, deadline);
+  auto const answer =
+      co_await state.ping(peer, !state.options.client_mode, State::Trust::chosen, deadline);
   if (answer) {
     ++pings.answered;
     if (!answer->available) pings.unavailable = true;
@@ -88,7 +89,7 @@ namespace {
 
 template <class State>
 Co<void> ping_for_clock(State& state, PeerId peer, TimePoint deadline) {
-  (void)co_await state.ping(peer, false, deadline);
+  (void)co_await state.ping(peer, false, State::Trust::chosen, deadline);
 }
 
 }  // namespace
@@ -134,7 +135,7 @@ Co<void> Dht::State::upkeep() {
     if (near.empty()) continue;
     PeerId const peer = near[runtime.random_below(near.size())].peer;
     TimePoint const until = call_deadline(kNoDeadline);
-    (void)co_await ping(peer, false, until);  // one more sample of the clock
+    (void)co_await ping(peer, false, Trust::chosen, until);  // one more sample of the clock
   }
 }
 
@@ -178,7 +179,7 @@ Co<void> Dht::State::send_over(Contact newcomer, std::vector<Id> keys) {
 Co<void> Dht::State::confirm(Contact contact) {
   if (!confirming.insert(contact.id).second) co_return;
   TimePoint const deadline = call_deadline(kNoDeadline);
-  auto const answer = co_await ping(contact.peer, false, deadline);
+  auto const answer = co_await ping(contact.peer, false, Trust::caller, deadline);
   confirming.erase(contact.id);
   bool const cancelled = !answer && answer.error().code == Errc::cancelled;
   bool const lives = answer && answer->node == contact.id;

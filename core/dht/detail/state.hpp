@@ -29,7 +29,13 @@ struct Dht::State : std::enable_shared_from_this<Dht::State> {
   void serve();
   [[nodiscard]] std::optional<Id> advertised() const;
   [[nodiscard]] TimePoint call_deadline(TimePoint deadline) const;
-  [[nodiscard]] Co<Result<PingResponse>> ping(PeerId peer, bool validate, TimePoint deadline);
+  /// Whether an answer may move our clock: not if the other side chose when and how often it is
+  /// asked.
+  enum class Trust : std::uint8_t { chosen, caller };
+  [[nodiscard]] Co<Result<PingResponse>> ping(PeerId peer,
+                                              bool validate,
+                                              Trust trust,
+                                              TimePoint deadline);
   [[nodiscard]] Co<Result<StoreResponse>> call_store(Contact contact,
                                                      std::vector<StoreItem> items,
                                                      TimePoint deadline);
