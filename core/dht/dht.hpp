@@ -72,8 +72,6 @@ class Dht {
   [[nodiscard]] Co<Status> bootstrap(TimePoint deadline);
   /// The same with other peers than those of the options.
   [[nodiscard]] Co<Status> bootstrap(std::vector<PeerId> peers, TimePoint deadline);
-  /// The same with peers learnt since: from a link, from the peer book.
-  [[nodiscard]] Co<Status> bootstrap_with(std::vector<PeerId> peers, TimePoint deadline);
   /// Stops serving and waits for what runs. Due before destruction. Calls of ours that others wait
   /// for must have ended (they are cancelled by their own scopes).
   [[nodiscard]] Co<void> close();

@@ -161,7 +161,7 @@ Co<void> Services::join() {
       continue;
     }
     auto const done =
-        co_await dht_->bootstrap_with(std::move(ids), runtime_.now() + kBootstrapTime);
+        co_await dht_->bootstrap(std::move(ids), runtime_.now() + kBootstrapTime);
     if (done) {
       joined_ = true;
       joined_signal_.notify_all();
