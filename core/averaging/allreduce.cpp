@@ -142,6 +142,8 @@ Co<void> AllReduce::exchange(std::size_t reducer,
   Status outcome = ok();
   if (!opened) {
     outcome = std::move(opened).error();
+    // Who does not serve this call (any more) will not come either.
+    senders_[reducer].absent = outcome.error().code == Errc::refused;
     if (outcome.error().code != Errc::cancelled)
       senders_[reducer].unreachable_since = runtime_.now();
   } else {

@@ -72,6 +72,11 @@ void Matchmaker::silent(PeerId const& peer, bool mild) {
   silence.mild = mild;
 }
 
+void Matchmaker::remember_connections() {
+  if (met_.size() > kMaxSilences) met_.clear();
+  for (auto const& peer : host_.peers()) met_.insert(peer.id);
+}
+
 bool Matchmaker::left_alone(PeerId const& peer) const {
   auto const silence = silences_.find(peer);
   if (silence == silences_.end() || runtime_.now() >= silence->second.until) return false;
@@ -93,12 +98,14 @@ Co<Result<std::shared_ptr<Group const>>> Matchmaker::find_group(Search search) {
   auto const key = GroupKey{options_.prefix, bits_}.text();
   rules_.begin(key, search.gather);
   began_ = runtime_.now();
+  remember_connections();
   satisfied_since_.reset();
   last_ask_ = TimePoint{};
 
   Scope tasks(runtime_);
   tasks.spawn("poll", poll(key, search.deadline));
   auto group = co_await seek(search, tasks);
+  if (group) met_.insert((*group)->members.begin(), (*group)->members.end());
   auto const declared = rules_.declared();
   rules_.end();
   changed_.notify_all();

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "core/averaging/averager.hpp"
@@ -72,6 +73,7 @@ class Matchmaker {
   [[nodiscard]] dht::DhtTime dht_time(TimePoint t) const;
   [[nodiscard]] TimePoint time_point(dht::DhtTime t) const;
   void silent(PeerId const& peer, bool mild = false);
+  void remember_connections();
   [[nodiscard]] bool left_alone(PeerId const& peer) const;
 
   // Fixed at construction.
@@ -96,6 +98,7 @@ class Matchmaker {
   TimePoint last_ask_{};
   bool last_ask_connected_ = false;
   std::map<PeerId, Silence> silences_;
+  std::set<PeerId> met_;  ///< seen connected: of these a missing connection means something
 };
 
 }  // namespace waggle::averaging

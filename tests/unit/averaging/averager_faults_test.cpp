@@ -82,6 +82,7 @@ TEST_CASE(
   options.min_matchmaking_time = 15s;
   swarm.add(4, options);
   fill(swarm, 1000);
+  swarm.run_round();
   swarm.peers[3]->host->kill();
   swarm.run_round();
   for (std::size_t p = 0; p < 3; ++p) {
