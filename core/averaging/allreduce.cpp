@@ -151,7 +151,7 @@ Co<void> AllReduce::exchange(std::size_t reducer,
     {
       Scope scope(runtime_);
       scope.spawn("encode", encode_uploads(upload, values));
-      scope.spawn("write", write_uploads(upload, weight, deadline));
+      scope.spawn("write", write_uploads(upload, values, weight, deadline));
       outcome = co_await read_replies(upload, values, deadline);
       if (!outcome) upload.call.reset();
       co_await scope.close();
@@ -180,24 +180,28 @@ Co<void> AllReduce::encode_uploads(Upload& upload, std::span<float const> values
     auto const& part = partition_.parts[index];
     auto const slice = values.subspan(part.offset, part.numel);
     auto buffer = std::make_shared<Bytes>();
-    auto encode = [slice, buffer, codec = part.codec] {
-      return compress::encode(codec, slice, *buffer);
-    };
-    auto encoded = co_await on(compute_, runtime_, std::move(encode));
-    if (!encoded) {
-      // Finite values that do not fit the codec's scale: this reducer's parts stay local.
-      upload.call.reset();
-      co_return;
+    // Plain values are sent from where they lie; that they are finite was checked at the start.
+    if (part.codec != compress::CompressionType::none) {
+      auto encode = [slice, buffer, codec = part.codec] {
+        return compress::encode(codec, slice, *buffer);
+      };
+      auto encoded = co_await on(compute_, runtime_, std::move(encode));
+      if (!encoded) {
+        // Finite values that do not fit the codec's scale: this reducer's parts stay local.
+        upload.call.reset();
+        co_return;
+      }
     }
-    ++upload.encoded;
-    upload.changed.notify_all();
     auto const queued = co_await upload.queue.send(std::move(buffer));
     if (!queued) co_return;
   }
   upload.queue.close();
 }
 
-Co<void> AllReduce::write_uploads(Upload& upload, double weight, TimePoint deadline) {
+Co<void> AllReduce::write_uploads(Upload& upload,
+                                  std::span<float const> values,
+                                  double weight,
+                                  TimePoint deadline) {
   auto const& parts = partition_.by_peer[upload.reducer];
   for (std::size_t i = 0; i < parts.size(); ++i) {
     auto buffer = co_await upload.queue.receive();
@@ -206,13 +210,17 @@ Co<void> AllReduce::write_uploads(Upload& upload, double weight, TimePoint deadl
     TensorHeader header;
     header.size = {static_cast<std::uint32_t>(part.numel)};
     header.compression = part.codec;
-    auto const head =
-        i == 0 ? averaging_head(
-                     MessageCode::part_for_averaging, group_->id, weight, header, (*buffer)->size())
-               : averaging_head(MessageCode::no_code, {}, weight, header, (*buffer)->size());
-    auto const sent = co_await upload.call.send(head, **buffer, deadline);
+    ByteView tail = **buffer;
+    if (part.codec == compress::CompressionType::none)
+      tail = std::as_bytes(values.subspan(part.offset, part.numel));
+    auto const code = i == 0 ? MessageCode::part_for_averaging : MessageCode::no_code;
+    ByteView const group_id = i == 0 ? ByteView(group_->id) : ByteView();
+    auto const head = averaging_head(code, group_id, weight, header, tail.size());
+    auto const sent = co_await upload.call.send(head, tail, deadline);
     if (!sent) co_return;
     values_sent_ += part.numel;
+    ++upload.sent;
+    upload.changed.notify_all();
   }
   auto const finished = co_await upload.call.finish(deadline);
   if (!finished) co_return;
@@ -237,8 +245,8 @@ Co<Status> AllReduce::read_replies(Upload& upload, std::span<float> values, Time
     if (!item) co_return std::move(item).error();
     if (!*item)
       co_return Error{Errc::closed, cat("ended after ", i, " of ", parts.size(), " replies")};
-    // An answer to a part that is still being encoded would change what is read there.
-    while (upload.encoded <= i) {
+    // An answer to a part that is still being encoded or sent would change what is read there.
+    while (upload.sent <= i) {
       auto const waited = co_await upload.changed.wait(deadline);
       if (!waited) co_return waited;
     }

@@ -81,7 +81,10 @@ class AllReduce : public std::enable_shared_from_this<AllReduce> {
                     double weight,
                     TimePoint deadline);
   Co<void> encode_uploads(Upload& upload, std::span<float const> values);
-  Co<void> write_uploads(Upload& upload, double weight, TimePoint deadline);
+  Co<void> write_uploads(Upload& upload,
+                         std::span<float const> values,
+                         double weight,
+                         TimePoint deadline);
   Co<Status> read_replies(Upload& upload, std::span<float> values, TimePoint deadline);
   Co<Status> lock_part(std::size_t part);
   void unlock_part(std::size_t part) noexcept;

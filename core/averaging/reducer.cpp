@@ -2,9 +2,12 @@
 #include "core/averaging/reducer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 
 #include "core/base/assert.hpp"
+#include "core/base/text.hpp"
 
 namespace waggle::averaging {
 
@@ -68,11 +71,35 @@ std::span<float const> Reducer::average(std::size_t part) const noexcept {
                                : std::span<float const>();
 }
 
+namespace {
+
+// mean − sent, block by block: one pass over memory instead of three.
+Status plain_difference(std::span<float const> mean, ByteView sent, Bytes& out) {
+  if (sent.size() != mean.size_bytes())
+    return Error{Errc::malformed,
+                 cat("a part of ", sent.size(), " bytes, not ", mean.size_bytes())};
+  out.resize(sent.size());
+  std::array<float, 1024> block;
+  for (std::size_t at = 0; at < mean.size(); at += block.size()) {
+    auto const n = std::min(block.size(), mean.size() - at);
+    std::memcpy(block.data(), sent.data() + at * sizeof(float), n * sizeof(float));
+    for (std::size_t i = 0; i < n; ++i) block[i] = mean[at + i] - block[i];
+    if (!compress::all_finite(std::span(block).first(n)))
+      return Error{Errc::invalid, "a difference overflows"};
+    std::memcpy(out.data() + at * sizeof(float), block.data(), n * sizeof(float));
+  }
+  return ok();
+}
+
+}  // namespace
+
 Status Reducer::reply(std::size_t part,
                       compress::CompressionType codec,
                       ByteView sent,
                       Bytes& out) const {
   auto const& p = parts_[part];
+  if (p.averaged && codec == compress::CompressionType::none)
+    return plain_difference(p.sum, sent, out);
   std::vector<float> difference(p.numel);
   if (p.averaged) {
     WAGGLE_TRY_STATUS(compress::decode(codec, sent, difference));

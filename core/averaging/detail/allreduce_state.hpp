@@ -43,7 +43,7 @@ struct AllReduce::Upload {
   std::size_t reducer;
   Channel<std::shared_ptr<Bytes>> queue;
   Signal changed;
-  std::size_t encoded = 0;
+  std::size_t sent = 0;  ///< parts that are wholly out
   bool written = false;
   bool failed = false;
 };
