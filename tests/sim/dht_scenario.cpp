@@ -37,6 +37,10 @@ struct Outcome {
 
 constexpr double kQuietShare = 0.999;
 constexpr double kChurnShare = 0.99;
+// A call is two writes, each of which fails in 2 of 100 cases or comes too late in another half of
+// one, and a search asks each node once: the nearest is missed in 5 of 100 searches, and some
+// hundred searches spread around that.
+constexpr double kFaultShare = 0.9;
 
 double percent(sim::Score const& score) {
   return 100 * score.share();
@@ -92,9 +96,9 @@ Outcome run_once(Run const& run) {
     outcome.passed = demand(fulfilled, what, run) && outcome.passed;
   };
 
-  swarm.start(5min);
-  world.run_for(8min);
-  world.run(ask(swarm, searches, records, 3min));
+  swarm.start(3min);
+  world.run_for(5min);
+  world.run(ask(swarm, searches, records, 2min));
   auto const quiet = swarm.take_scores();
   print("quiet", swarm, quiet);
   check(swarm.live() == run.nodes, "everybody joins");
@@ -104,8 +108,8 @@ Outcome run_once(Run const& run) {
   check(quiet.found.share() >= kQuietShare, "quiet: records are found");
 
   swarm.begin_churn(sim::Churn(3600, 600));
-  world.run_for(5min);
-  world.run(ask(swarm, searches, records, 5min));
+  world.run_for(3min);
+  world.run(ask(swarm, searches, records, 3min));
   auto const churn = swarm.take_scores();
   print("churn", swarm, churn);
   check(churn.nearest.share() >= kChurnShare, "churn: searches find the nearest node");
@@ -114,11 +118,12 @@ Outcome run_once(Run const& run) {
 
   network.faults = {
       .drop = 0.005, .truncate = 0.005, .corrupt = 0.005, .duplicate = 0.005, .delay = 0.01};
-  world.run(ask(swarm, searches / 2, records, 3min));
+  world.run(ask(swarm, searches / 2, records, 2min));
   network.faults = {};
   auto const faults = swarm.take_scores();
   print("faults", swarm, faults);
-  check(faults.nearest.share() >= kChurnShare - 0.04, "faults: searches find the nearest node");
+  check(faults.nearest.share() >= kFaultShare, "faults: searches find the nearest node");
+  check(faults.found.share() >= kChurnShare, "faults: records are found");
 
   auto const load = swarm.load();
   world.run(swarm.stop());
