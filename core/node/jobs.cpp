@@ -129,6 +129,8 @@ void JobRunner::leave() {
   leave_asked_.notify_all();
 }
 
+bool JobRunner::may_stop() const noexcept { return leaving_ && !(session_ && session_->training()); }
+
 std::vector<TaskView> JobRunner::tasks() const {
   if (!session_) return {};
   return {session_->view()};

@@ -26,6 +26,8 @@ class JobRunner {
   void command(Command const& command);
   /// Finish the round if one runs, then end.
   void leave();
+  /// Told to leave, and no session has anything to finish: the job may be cancelled.
+  [[nodiscard]] bool may_stop() const noexcept;
 
   [[nodiscard]] std::vector<TaskView> tasks() const;
 

@@ -16,10 +16,15 @@
 #include "core/node/observer.hpp"
 
 namespace waggle::node {
+namespace {
+
+constexpr Duration kLook = std::chrono::milliseconds(200);
+
+}  // namespace
 
 struct Node::State {
   State(Options o, Job j, EventSink e)
-      : options(std::move(o)), job(std::move(j)), events(std::move(e)), leave_asked(runtime) {}
+      : options(std::move(o)), job(std::move(j)), events(std::move(e)) {}
 
   // Fixed at construction.
   Options options;
@@ -31,8 +36,6 @@ struct Node::State {
   std::unique_ptr<Services> services;
   std::unique_ptr<JobRunner> runner;
   std::unique_ptr<Observer> observer;
-  Signal leave_asked;
-  bool leaving = false;
 
   Latest<Snapshot> latest;
   std::unique_ptr<Api> api;
@@ -75,8 +78,10 @@ struct Node::State {
     Signal finished(runtime);
     scope.spawn("job", run_job(done, finished));
     while (!done) {
-      auto const woken = co_await finished.wait();
-      if (!woken) break;
+      // Told to leave while nothing is under way that would be lost: do not wait for it.
+      if (runner->may_stop()) scope.cancel();
+      auto const woken = co_await finished.wait(runtime.now() + kLook);
+      if (!woken && woken.error().code == Errc::cancelled) break;
     }
     co_return done ? *std::move(done) : Outcome{Error{Errc::cancelled, "stopped"}, {}};
   }

@@ -118,6 +118,7 @@ void Services::add_peers(std::vector<wire::Multiaddr> const& peers) {
   for (auto const& peer : peers)
     if (peer.peer_id() && std::find(peers_.begin(), peers_.end(), peer) == peers_.end())
       peers_.push_back(peer);
+  ++peers_version_;
   peers_changed_.notify_all();
 }
 
@@ -135,6 +136,7 @@ Co<void> Services::join() {
   // A peer that was asked once is in the address book; bootstrap names those that do not answer.
   Duration wait = kFirstRetry;
   while (!scope_.cancelled()) {
+    auto const version = peers_version_;
     std::vector<PeerId> ids;
     for (auto const& address : peers_)
       if (auto const id = address.peer_id(); id && *id != swarm_->self()) {
@@ -156,8 +158,10 @@ Co<void> Services::join() {
     if (ids.empty()) {
       join_tried_ = true;
       joined_signal_.notify_all();
-      auto const woken = co_await peers_changed_.wait();
-      if (!woken) co_return;
+      while (peers_version_ == version) {
+        auto const woken = co_await peers_changed_.wait();
+        if (!woken) co_return;
+      }
       continue;
     }
     auto const done =
@@ -168,11 +172,10 @@ Co<void> Services::join() {
       // From here the table keeps itself; only a table that emptied, or new peers in a link, ask
       // for more.
       wait = kFirstRetry;
-      do {
+      while (peers_version_ == version && dht_->table_size() > 0) {
         auto const woken = co_await peers_changed_.wait(runtime_.now() + kLongestRetry);
         if (!woken && woken.error().code == Errc::cancelled) co_return;
-        if (woken) break;
-      } while (dht_->table_size() > 0);
+      }
       continue;
     }
     if (done.error().code == Errc::cancelled) co_return;
@@ -182,8 +185,10 @@ Co<void> Services::join() {
                  "; trying again in ",
                  to_seconds(wait),
                  " s");
-    auto const woken = co_await peers_changed_.wait(runtime_.now() + wait);
-    if (!woken && woken.error().code == Errc::cancelled) co_return;
+    if (peers_version_ == version) {
+      auto const woken = co_await peers_changed_.wait(runtime_.now() + wait);
+      if (!woken && woken.error().code == Errc::cancelled) co_return;
+    }
     wait = std::min(wait * 2, kLongestRetry);
   }
 }

@@ -94,6 +94,7 @@ class Services {
   std::vector<wire::Multiaddr> peers_;
   std::vector<std::string> notices_;
   std::set<blob::BlobId> served_;
+  std::uint64_t peers_version_ = 0;  ///< counts changes of peers_, so that none is slept through
   Signal peers_changed_;
   Signal joined_signal_;
   bool joined_ = false;

@@ -343,6 +343,8 @@ void Session::finish(std::optional<std::int64_t> at_epoch) {
   if (state_->optimizer) state_->optimizer->finish();
 }
 
+bool Session::training() const noexcept { return state_->optimizer != nullptr; }
+
 TaskView Session::view() const {
   TaskView view = state_->view;
   if (!state_->optimizer) return view;
