@@ -2,7 +2,6 @@
 #include "core/dht/validators.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 namespace waggle::dht {
 
@@ -36,8 +35,9 @@ Status Validators::validate(RecordView const& record) const {
 
 Bytes Validators::sign(RecordView const& record) const {
   Bytes value = to_bytes(record.value);
-  for (auto const& entry : std::views::reverse(entries_))
-    value = entry.validator->sign({record.key, record.subkey, value, record.expiration});
+  // Not std::views::reverse: clang 14 cannot read libstdc++ 12's ranges.
+  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry)
+    value = entry->validator->sign({record.key, record.subkey, value, record.expiration});
   return value;
 }
 
