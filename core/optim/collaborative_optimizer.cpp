@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/optim/collaborative_optimizer.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/log.hpp"
@@ -22,6 +23,8 @@ constexpr Duration kTrainerPause = std::chrono::seconds(1);
 constexpr Duration kBatchTimeout = std::chrono::minutes(10);
 // How long a newcomer listens before it believes that it is the first.
 constexpr Duration kListen = std::chrono::seconds(4);
+constexpr Duration kShortestIdle = std::chrono::milliseconds(2);
+constexpr Duration kLongestIdle = std::chrono::milliseconds(500);
 constexpr Duration kListenPause = std::chrono::milliseconds(200);
 // Ended by close(): one last average of state, in seconds.
 constexpr Duration kLastAverage = std::chrono::seconds(5);
@@ -69,6 +72,9 @@ Co<Status> CollaborativeOptimizer::State::run(std::int64_t start,
     if (ready(view)) {
       auto moved = co_await transition(view);
       if (!moved) co_return moved;
+    } else if (too_late_for_a_batch(view)) {
+      auto waited = co_await wait_for_the_end(view);
+      if (!waited) co_return waited;
     } else {
       auto trained = co_await train_one_batch();
       if (!trained) co_return trained;
@@ -105,6 +111,22 @@ bool CollaborativeOptimizer::State::ready(View const& view) const {
   return view.estimated >= static_cast<double>(options.target_batch_size);
 }
 
+// A batch that would end far behind the epoch makes everybody wait in the round: better none.
+bool CollaborativeOptimizer::State::too_late_for_a_batch(View const& view) const {
+  if (!view.has_peers || samples == 0 || batch_seconds <= 0) return false;
+  auto const idle = idle_since ? to_seconds(runtime.now() - *idle_since) : 0.0;
+  return view.progress.eta - view.progress_time < batch_seconds / 2 && idle < batch_seconds;
+}
+
+Co<Status> CollaborativeOptimizer::State::wait_for_the_end(View const& view) {
+  if (!idle_since) idle_since = runtime.now();
+  double const left = view.progress.eta - view.progress_time;
+  auto const pause = std::clamp<Duration>(seconds(left), kShortestIdle, kLongestIdle);
+  auto slept = co_await runtime.sleep_for(pause);
+  batch_began = runtime.now();
+  co_return slept;
+}
+
 Co<Status> CollaborativeOptimizer::State::train_one_batch() {
   say("training");
   if (samples == 0) batch_began = runtime.now();
@@ -115,6 +137,8 @@ Co<Status> CollaborativeOptimizer::State::train_one_batch() {
     co_return co_await trainer_lost(batch.error());
   }
   trainer_losses = 0;
+  double const took = to_seconds(now - batch_began);
+  batch_seconds = batch_seconds > 0 ? 0.7 * batch_seconds + 0.3 * took : took;
   if (batch->finite && std::isfinite(batch->loss_sum)) {
     nonfinite_batches = 0;
     samples += batch->samples;
@@ -257,7 +281,10 @@ void CollaborativeOptimizer::resume() noexcept {
 
 Co<void> CollaborativeOptimizer::close() {
   auto& s = *state_;
-  if (s.started && !s.joining && !s.paused && s.tracker.view().has_peers) {
+  // First of all, so that nobody waits for us in a round.
+  bool const others = s.started && s.tracker.view().has_peers;
+  s.tracker.set_silent(true);
+  if (others && !s.joining && !s.paused) {
     s.say("averaging the state for the last time");
     s.begin_state_search(s.epoch);
     s.state_search_ends = s.runtime.now() + kLastAverage;

@@ -9,7 +9,7 @@ namespace waggle::optim {
 namespace {
 
 constexpr std::size_t kRemembered = 15;
-constexpr Duration kShortest = std::chrono::seconds(4);
+constexpr Duration kShortestSilence = std::chrono::seconds(2);
 
 Duration median(std::deque<Duration> const& values) {
   std::vector<Duration> sorted(values.begin(), values.end());
@@ -37,8 +37,14 @@ void RoundClock::failed() {
 
 Duration RoundClock::all_reduce() const {
   if (all_reduce_.empty()) return bound_;
-  auto const learnt = std::max(kShortest, 5 * median(all_reduce_) + std::chrono::seconds(2));
-  return std::min(bound_, learnt * (1 << failures_));
+  auto const learnt = (5 * median(all_reduce_) + std::chrono::seconds(2)) * (1 << failures_);
+  return std::min(bound_, std::max(3 * sender(bound_), learnt));
+}
+
+Duration RoundClock::sender(Duration bound) const {
+  if (all_reduce_.empty()) return bound;
+  auto const learnt = std::max(kShortestSilence, 3 * median(all_reduce_) + std::chrono::seconds(1));
+  return std::min(bound, learnt * (1 << failures_));
 }
 
 Duration RoundClock::lead(Duration matchmaking_time) const {

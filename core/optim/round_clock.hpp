@@ -20,9 +20,12 @@ class RoundClock {
   /// The next deadline doubles, so that a network that has become slow is not given up on.
   void failed();
 
-  /// How long an all-reduce may take: 5 · median + 2 s, at least 4 s, doubled by each failure in a
-  /// row. Smaller gives up on slow peers, larger waits longer for the dead.
+  /// How long an all-reduce may take: 5 · median + 2 s, at least three times sender(), doubled by
+  /// each failure in a row. Smaller gives up on slow peers, larger waits longer for the dead.
   [[nodiscard]] Duration all_reduce() const;
+  /// How long a member may be silent in it: 3 · median + 1 s, at least 2 s, doubled as above, at
+  /// most `bound`, which also holds until something was measured.
+  [[nodiscard]] Duration sender(Duration bound) const;
   /// How long before the epoch's end to begin looking for a group: 3 · median + 0.5 s, at most
   /// `matchmaking_time`, which also holds until something was measured.
   [[nodiscard]] Duration lead(Duration matchmaking_time) const;

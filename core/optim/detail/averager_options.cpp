@@ -65,10 +65,11 @@ averaging::StateSharingOptions sharing_options(OptimizerOptions const& options) 
   return s;
 }
 
-wire::Msgpack gradient_user() {
+wire::Msgpack gradient_user(std::int64_t epoch) {
   wire::Msgpack::Map map;
   map.emplace_back("waggle", 1);
   map.emplace_back("features", wire::Msgpack::Array{});
+  map.emplace_back("epoch", epoch);
   return map;
 }
 

@@ -19,7 +19,8 @@ namespace waggle::optim::detail {
     std::function<averaging::Expected()> expected);
 [[nodiscard]] averaging::StateSharingOptions sharing_options(OptimizerOptions const& options);
 
-/// What the gradient averager says in gather: {"waggle": 1, "features": [...]}.
-[[nodiscard]] wire::Msgpack gradient_user();
+/// What the gradient averager says in gather: {"waggle": 1, "features": [...], "epoch": n}, the
+/// epoch that it ends.
+[[nodiscard]] wire::Msgpack gradient_user(std::int64_t epoch);
 
 }  // namespace waggle::optim::detail

@@ -59,13 +59,18 @@ struct CollaborativeOptimizer::State {
   Co<Status> roll_back(std::string why);
   Co<Status> wait_while_paused();
   [[nodiscard]] bool ready(View const& view) const;
+  [[nodiscard]] bool too_late_for_a_batch(View const& view) const;
+  Co<Status> wait_for_the_end(View const& view);
 
   // transition.cpp
   Co<Status> transition(View const& view);
   Co<Status> step_now(View const& view);
   Co<Status> step_later(View const& view);
   Co<Status> apply_pending();
-  Co<Status> finish_epoch(EpochReport report, bool with_others, std::int64_t next);
+  [[nodiscard]] std::int64_t next_epoch(GradientOutcome const& outcome);
+  /// Whether later samples count to the next epoch already, as in delayed mode.
+  enum class Entered : bool { no, yes };
+  Co<Status> finish_epoch(EpochReport report, bool with_others, std::int64_t next, Entered entered);
   Co<Status> take_snapshot(std::int64_t label);
   Co<Status> watch_probation();
   [[nodiscard]] bool take_mean();
@@ -76,6 +81,7 @@ struct CollaborativeOptimizer::State {
   void begin_searches(View const& view);
   void begin_gradient_search();
   void begin_state_search(std::int64_t next_epoch);
+  [[nodiscard]] bool leaves_searches_alone(View const& view) const;
   [[nodiscard]] bool state_due(std::int64_t next_epoch) const;
   Co<Result<GradientOutcome>> average_gradients(std::span<float> values,
                                                 std::uint64_t count,
@@ -121,6 +127,8 @@ struct CollaborativeOptimizer::State {
   double loss_sum = 0;
   TimePoint epoch_began{};
   TimePoint batch_began{};
+  double batch_seconds = 0;             ///< of recent batches
+  std::optional<TimePoint> idle_since;  ///< no batch fits into this epoch any more
   bool finishing = false;
   bool paused = false;
   bool joining = true;
@@ -128,6 +136,7 @@ struct CollaborativeOptimizer::State {
   bool started = false;
   int nonfinite_batches = 0;
   int trainer_losses = 0;
+  bool held = false;       ///< the last transition kept our epoch
   int missed_running = 0;  ///< epochs in a row that others ended without us
   std::optional<TimePoint> ahead_since;
 

@@ -14,6 +14,9 @@ namespace {
 // Beyond the leader's declared end: its BEGIN must reach us.
 constexpr Duration kAfterDeclared = std::chrono::seconds(2);
 
+// How late to a round a first batch may end, in seconds.
+constexpr double kLatest = 5;
+
 bool sums_to_something(averaging::RoundReport const& report) {
   return std::any_of(report.weights.begin(), report.weights.end(), [](double w) { return w > 0; });
 }
@@ -26,7 +29,7 @@ bool CollaborativeOptimizer::State::state_due(std::int64_t next_epoch) const {
 
 void CollaborativeOptimizer::State::begin_gradient_search() {
   averaging::StepOptions step;
-  step.user = detail::gradient_user();
+  step.user = detail::gradient_user(epoch);
   step.weight = round_weight(samples, options.target_batch_size);
   auto const now = runtime.now();
   gradient_round = gradients.begin(std::move(step), now + options.averaging_timeout);
@@ -56,10 +59,16 @@ void CollaborativeOptimizer::State::begin_searches(View const& view) {
     if (gradient_round && !gradient_assembled) gradient_round.reset();
     return;
   }
-  if (pending || gradient_round) return;
+  if (pending || gradient_round || leaves_searches_alone(view)) return;
   double const left = view.progress.eta - view.progress_time;
   if (left > to_seconds(gradient_clock.lead(options.matchmaking_time))) return;
   begin_gradient_search();
+}
+
+// A batch that outlasts the epoch by far must not hold up the others' round: no group then.
+bool CollaborativeOptimizer::State::leaves_searches_alone(View const& view) const {
+  return samples == 0 && batch_seconds > view.progress.eta - view.progress_time + kLatest &&
+         batch_seconds > 0;
 }
 
 averaging::Expected CollaborativeOptimizer::State::state_expected() {
@@ -93,6 +102,8 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
   if (!found) {
     failure = found.error();
   } else {
+    auto const silence = gradient_clock.sender(options.matchmaking_time);
+    gradients.set_timeouts(silence, 2 * silence);
     auto const deadline = runtime.now() + gradient_clock.all_reduce();
     auto const weight = round_weight(count, options.target_batch_size);
     auto ran = co_await round->run(values, weight, deadline);
@@ -150,6 +161,8 @@ Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::average_state(
     if (found.error().code != Errc::cancelled) state_clock.failed();
     co_return found.error();
   }
+  auto const silence = state_clock.sender(options.matchmaking_time);
+  states.set_timeouts(silence, 2 * silence);
   auto const deadline = runtime.now() + state_clock.all_reduce();
   auto report = co_await round->run(values, 1.0, deadline);
   if (!report) {

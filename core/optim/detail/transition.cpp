@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/log.hpp"
+#include "core/optim/agreed_epoch.hpp"
 #include "core/optim/detail/optimizer_state.hpp"
 #include "core/optim/gradient_mean.hpp"
 
@@ -23,6 +25,7 @@ void CollaborativeOptimizer::State::enter(std::int64_t next) {
   loss_sum = 0;
   trainer.clear_gradients();
   epoch_began = batch_began = runtime.now();
+  idle_since.reset();
   tracker.entered(next);
 }
 
@@ -84,17 +87,29 @@ Co<Status> CollaborativeOptimizer::State::step_now(View const& view) {
     if (behind) co_return ok();
     co_return co_await train_one_batch();
   }
+  auto const next = next_epoch(outcome);
+  report.epoch = next;
   report.averaged = outcome.averaged;
   report.why = std::move(outcome.why);
   report.gradients = std::move(outcome.report);
   say("stepping");
-  auto const stepped = co_await trainer.apply(epoch, runtime.now() + kTrainerTimeout);
+  auto const stepped = co_await trainer.apply(next - 1, runtime.now() + kTrainerTimeout);
   if (!stepped) {
     if (stepped.error().code == Errc::cancelled) co_return stepped.error();
     co_return co_await trainer_lost(stepped.error());
   }
   report.learning_rate = stepped->learning_rate;
-  co_return co_await finish_epoch(std::move(report), others && !behind, epoch + 1);
+  co_return co_await finish_epoch(std::move(report), others && !behind, next, Entered::no);
+}
+
+// The group decides, so that peers which came an epoch apart end it together. Whoever is ahead
+// holds, but never twice in a row: else one peer that always claims less would keep us where we
+// are.
+std::int64_t CollaborativeOptimizer::State::next_epoch(GradientOutcome const& outcome) {
+  auto const agreed =
+      outcome.averaged && outcome.report ? agreed_epoch(outcome.report->gathered, epoch) : epoch;
+  held = agreed < epoch && !held;
+  return held ? epoch : std::max(agreed, epoch) + 1;
 }
 
 // The epoch counts on at once, later samples are the next epoch's; the average is applied when it
@@ -136,13 +151,14 @@ Co<Status> CollaborativeOptimizer::State::apply_pending() {
   auto const after = trainer.gradients();
   std::copy(partial.begin(), partial.end(), after.begin());
   report.learning_rate = stepped->learning_rate;
-  co_return co_await finish_epoch(std::move(report), true, work->epoch + 1);
+  co_return co_await finish_epoch(std::move(report), true, work->epoch + 1, Entered::yes);
 }
 
 /// After the step: the average of state, the snapshot for donors, and on to `next`.
 Co<Status> CollaborativeOptimizer::State::finish_epoch(EpochReport report,
                                                        bool with_others,
-                                                       std::int64_t next) {
+                                                       std::int64_t next,
+                                                       Entered entered) {
   if (with_others && state_due(next)) {
     say("averaging state");
     auto averaged = co_await average_state();
@@ -162,7 +178,8 @@ Co<Status> CollaborativeOptimizer::State::finish_epoch(EpochReport report,
   auto taken = co_await take_snapshot(next);
   if (!taken) co_return taken;
   report.took = runtime.now() - epoch_began;
-  if (epoch != next) enter(next);
+  // Not only where the number changes: who holds begins the same epoch anew.
+  if (entered == Entered::no) enter(next);
   auto watched = co_await watch_probation();
   if (!watched) co_return watched;
   if (on_epoch) on_epoch(report);
@@ -188,8 +205,7 @@ Co<Status> CollaborativeOptimizer::State::take_snapshot(std::int64_t label) {
   }
   auto snapshot = *std::move(taken);
   if (!compress::all_finite(snapshot->values)) {
-    log::warning("optim", "the state of epoch ", label, " is not finite");
-    co_return ok();
+    co_return co_await roll_back(cat("the state of epoch ", label, " is not finite"));
   }
   auto const now = runtime.now();
   if (!snapshot->has_test_loss && (!probed || now >= next_probe)) {
