@@ -27,7 +27,8 @@ void add_run(CLI::App& app, Common& common, Action& chosen) {
                    flags->accuracy,
                    "Leave once the model classifies this share of the test set rightly")
       ->check(CLI::Range(0.0, 1.0));
-  command->add_flag("--headless", flags->headless, "Accepted for symmetry: run never opens a window");
+  command->add_flag(
+      "--headless", flags->headless, "Accepted for symmetry: run never opens a window");
   add_examples(
       *command,
       "  waggle run 'waggle:fashion_resnet?op=12D3KooW…&peer=…'\n"

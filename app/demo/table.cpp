@@ -22,9 +22,9 @@ std::optional<double> swarm_accuracy(std::list<Volunteer> const& volunteers) {
   std::int64_t newest = -1;
   std::optional<double> figure;
   for (auto const& v : volunteers)
-    if (v.running_accuracy && v.epoch > newest) {
-      newest = v.epoch;
-      figure = v.running_accuracy;
+    if (v.sample_figure && v.measured_at > newest) {
+      newest = v.measured_at;
+      figure = v.sample_figure;
     }
   return figure;
 }

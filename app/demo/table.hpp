@@ -23,7 +23,7 @@ class Table {
   std::size_t lines_ = 0;
 };
 
-/// The best running figure any peer measured: accuracy, or for text the held-out loss.
+/// What the peer that measured last found on its sample: accuracy, or for text the held-out loss.
 [[nodiscard]] std::optional<double> swarm_accuracy(std::list<Volunteer> const& volunteers);
 
 }  // namespace waggle::app::demo

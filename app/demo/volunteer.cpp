@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "app/demo/volunteer.hpp"
 
+#include <fstream>
+
 namespace waggle::app::demo {
 namespace {
 
@@ -36,12 +38,14 @@ void take_epoch(Volunteer& v, json const& event) {
 }
 
 void take_evaluation(Volunteer& v, json const& event) {
+  auto const accuracy = number(event, "accuracy");
+  auto const figure = accuracy ? accuracy : number(event, "loss");
   if (!event.value("final", false)) {
-    v.running_accuracy = number(event, "accuracy");
-    if (!v.running_accuracy) v.running_accuracy = number(event, "loss");
+    (event.value("whole", false) ? v.whole_figure : v.sample_figure) = figure;
+    take(event, "epoch", v.measured_at);
     return;
   }
-  v.accuracy = number(event, "accuracy");
+  v.accuracy = accuracy;
   v.test_loss = number(event, "loss");
   take(event, "samples", v.evaluated_on);
 }
@@ -49,7 +53,9 @@ void take_evaluation(Volunteer& v, json const& event) {
 }  // namespace
 
 void Volunteer::listen() {
+  std::ofstream kept(data_dir.string() + ".jsonl", std::ios::app);
   for (auto const& event : process.take_events()) {
+    kept << event.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
     auto const kind = event.value("event", "");
     take(event, "samples_per_second", samples_per_second);
     take(event, "samples_given", samples_given);

@@ -46,7 +46,10 @@ struct Volunteer {
   std::optional<double> accuracy;
   std::optional<double> test_loss;
   std::uint64_t evaluated_on = 0;
-  std::optional<double> running_accuracy;  ///< the last evaluation on the way
+  // On the way: accuracy, or for text the loss.
+  std::optional<double> sample_figure;  ///< on a fixed sample of the held-out data
+  std::optional<double> whole_figure;   ///< on all of it, when asked
+  std::int64_t measured_at = 0;         ///< the epoch of the latest of the two
 
   /// Takes what the process printed since the last call.
   void listen();

@@ -11,11 +11,12 @@
 namespace waggle::node {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Command::Kind>, 4> kKinds{{
+constexpr std::array<std::pair<std::string_view, Command::Kind>, 5> kKinds{{
     {"pause", Command::Kind::pause},
     {"resume", Command::Kind::resume},
     {"finish", Command::Kind::finish},
     {"stop", Command::Kind::stop},
+    {"measure", Command::Kind::measure},
 }};
 
 }  // namespace
@@ -41,7 +42,8 @@ Result<Command> Command::from_json(std::string_view text) {
       return Error{Errc::invalid, cat("command: unknown field or wrong type: \"", key, "\"")};
     }
   }
-  if (!known) return Error{Errc::invalid, "command must be one of pause, resume, finish, stop"};
+  if (!known)
+    return Error{Errc::invalid, "command must be one of pause, resume, finish, stop, measure"};
   return command;
 }
 

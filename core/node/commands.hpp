@@ -16,8 +16,9 @@ struct Command {
   enum class Kind : std::uint8_t {
     pause,  ///< compute nothing, stay in the swarm
     resume,
-    finish,  ///< finish this epoch (or run until `at_epoch`), then leave
-    stop,    ///< finish the round and leave in seconds
+    finish,   ///< finish this epoch (or run until `at_epoch`), then leave
+    stop,     ///< finish the round and leave in seconds
+    measure,  ///< evaluate on the whole test set after this epoch
   };
   Kind kind;
   std::string prefix;                    ///< empty: every task

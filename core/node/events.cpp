@@ -150,7 +150,8 @@ Event epoch(Services& services, optim::EpochReport const& report, Given const& g
   return make(services, "epoch", std::move(json), std::move(text));
 }
 
-Event evaluation(Services& services, std::int64_t epoch, Evaluation const& measured, bool final) {
+Event evaluation(
+    Services& services, std::int64_t epoch, Evaluation const& measured, bool whole, bool final) {
   auto text = cat("epoch ",
                   epoch,
                   "  on ",
@@ -161,6 +162,7 @@ Event evaluation(Services& services, std::int64_t epoch, Evaluation const& measu
   return make(services,
               "evaluation",
               {{"epoch", epoch},
+               {"whole", whole},
                {"final", final},
                {"samples", measured.samples},
                {"loss", measured.loss},

@@ -38,10 +38,10 @@ struct Given {
 };
 
 [[nodiscard]] Event epoch(Services& services, optim::EpochReport const& report, Given const& given);
-[[nodiscard]] Event evaluation(Services& services,
-                               std::int64_t epoch,
-                               Evaluation const& measured,
-                               bool final);
+/// `whole`: on all held-out data, not on a fixed sample of it. `final`: the last one before
+/// leaving.
+[[nodiscard]] Event evaluation(
+    Services& services, std::int64_t epoch, Evaluation const& measured, bool whole, bool final);
 [[nodiscard]] Event left(Services& services, std::int64_t epoch, Given const& given);
 
 }  // namespace events

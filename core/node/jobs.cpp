@@ -118,6 +118,8 @@ void JobRunner::command(Command const& command) {
       return session_->resume();
     case Command::Kind::finish:
       return session_->finish(command.at_epoch);
+    case Command::Kind::measure:
+      return session_->measure();
     case Command::Kind::stop:
       return;
   }
@@ -129,7 +131,9 @@ void JobRunner::leave() {
   leave_asked_.notify_all();
 }
 
-bool JobRunner::may_stop() const noexcept { return leaving_ && !(session_ && session_->training()); }
+bool JobRunner::may_stop() const noexcept {
+  return leaving_ && !(session_ && session_->training());
+}
 
 std::vector<TaskView> JobRunner::tasks() const {
   if (!session_) return {};

@@ -164,8 +164,7 @@ Co<void> Services::join() {
       }
       continue;
     }
-    auto const done =
-        co_await dht_->bootstrap(std::move(ids), runtime_.now() + kBootstrapTime);
+    auto const done = co_await dht_->bootstrap(std::move(ids), runtime_.now() + kBootstrapTime);
     if (done) {
       joined_ = true;
       joined_signal_.notify_all();

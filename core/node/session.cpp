@@ -2,6 +2,7 @@
 #include "core/node/session.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
@@ -71,6 +72,7 @@ struct Session::State {
   std::int64_t finish_at = 0;  ///< 0: not asked
   bool finish_soon = false;
   bool target_reached = false;
+  bool measure_whole = false;  ///< asked for
   TimePoint last_checkpoint{};
   TimePoint last_evaluation{};
   TimePoint last_progress{};
@@ -235,20 +237,24 @@ struct Session::State {
   // Between two epochs the trainer is ours: the time to measure on held-out data and to save.
   Co<Status> measure_and_save(optim::EpochReport const& report) {
     auto const now = runtime().now();
-    bool const asked = options.until_accuracy.has_value();
+    bool whole = std::exchange(measure_whole, false);
     // Peers take turns by their place in the group, so that one of them measures while the others
     // train on.
-    if (now - last_evaluation > kEvaluateEvery && (asked || my_turn(report))) {
+    bool const asked = options.until_accuracy.has_value();
+    if (!whole && now - last_evaluation > kEvaluateEvery && (asked || my_turn(report))) {
       last_evaluation = now;
       auto measured = co_await trainer->evaluate(/*whole=*/false, now + kEvaluationTime);
       if (!measured) co_return std::move(measured).error();
-      take_measurement(report.epoch, *measured, false);
-      if (asked && measured->accuracy && *measured->accuracy >= *options.until_accuracy) {
-        auto whole = co_await trainer->evaluate(/*whole=*/true, runtime().now() + kEvaluationTime);
-        if (!whole) co_return std::move(whole).error();
-        take_measurement(report.epoch, *whole, false);
-        target_reached = whole->accuracy && *whole->accuracy >= *options.until_accuracy;
-      }
+      take_measurement(report.epoch, *measured, Measured::sample);
+      // What a sample promises is checked on the whole set before anybody leaves on it.
+      whole = asked && measured->accuracy && *measured->accuracy >= *options.until_accuracy;
+    }
+    if (whole) {
+      auto measured = co_await trainer->evaluate(/*whole=*/true, runtime().now() + kEvaluationTime);
+      if (!measured) co_return std::move(measured).error();
+      take_measurement(report.epoch, *measured, Measured::whole);
+      target_reached =
+          asked && measured->accuracy && *measured->accuracy >= *options.until_accuracy;
     }
     if (now - last_checkpoint > kCheckpointEvery) {
       last_checkpoint = now;
@@ -266,10 +272,13 @@ struct Session::State {
     return group[static_cast<std::size_t>(report.epoch) % group.size()] == services.swarm().self();
   }
 
-  void take_measurement(std::int64_t epoch, Evaluation const& measured, bool final) {
+  enum class Measured : std::uint8_t { sample, whole, final };
+
+  void take_measurement(std::int64_t epoch, Evaluation const& measured, Measured how) {
     view.test_loss = measured.loss;
     view.test_accuracy = measured.accuracy;
-    events(events::evaluation(services, epoch, measured, final));
+    events(events::evaluation(
+        services, epoch, measured, how != Measured::sample, how == Measured::final));
   }
 
   Co<Status> save(std::int64_t epoch) {
@@ -285,7 +294,7 @@ struct Session::State {
     co_await optimizer->close();
     auto saved = co_await save(view.epoch);
     auto measured = co_await trainer->evaluate(/*whole=*/true, runtime().now() + kEvaluationTime);
-    if (measured) take_measurement(view.epoch, *measured, true);
+    if (measured) take_measurement(view.epoch, *measured, Measured::final);
     view.state = "done";
     events(events::left(services, view.epoch, given));
     if (!saved) co_return saved;
@@ -343,7 +352,13 @@ void Session::finish(std::optional<std::int64_t> at_epoch) {
   if (state_->optimizer) state_->optimizer->finish();
 }
 
-bool Session::training() const noexcept { return state_->optimizer != nullptr; }
+void Session::measure() noexcept {
+  state_->measure_whole = true;
+}
+
+bool Session::training() const noexcept {
+  return state_->optimizer != nullptr;
+}
 
 TaskView Session::view() const {
   TaskView view = state_->view;

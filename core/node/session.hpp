@@ -33,6 +33,8 @@ class Session {
   void resume();
   /// Leave after this epoch, or after `at_epoch`.
   void finish(std::optional<std::int64_t> at_epoch);
+  /// Evaluate on the whole test set after this epoch.
+  void measure() noexcept;
   /// Whether there is a round to finish; before that, leaving is just stopping.
   [[nodiscard]] bool training() const noexcept;
 
