@@ -17,7 +17,8 @@ struct Scope::Child {
   explicit Child(std::string_view n) : name(n) {}
 
   std::string name;
-  asio::cancellation_signal cancel;
+  std::shared_ptr<asio::cancellation_signal> cancel =
+      std::make_shared<asio::cancellation_signal>();
 };
 
 namespace {
@@ -58,18 +59,21 @@ void Scope::spawn(std::string_view name, Co<void> work) {
   };
   asio::co_spawn(runtime_.executor(),
                  run(std::move(work)),
-                 asio::bind_cancellation_slot((*child)->cancel.slot(), std::move(finished)));
+                 asio::bind_cancellation_slot((*child)->cancel->slot(), std::move(finished)));
   if (cancelled_) {
-    // The coroutine has not begun; it must find the request when it does.
-    asio::post(runtime_.executor(),
-               [signal = &(*child)->cancel] { signal->emit(asio::cancellation_type::terminal); });
+    // The coroutine has not begun; it must find the request when it does. It may have ended by
+    // then, if it never waits.
+    std::weak_ptr<asio::cancellation_signal> const weak = (*child)->cancel;
+    asio::post(runtime_.executor(), [weak] {
+      if (auto const signal = weak.lock()) signal->emit(asio::cancellation_type::terminal);
+    });
   }
 }
 
 void Scope::cancel() noexcept {
   if (cancelled_) return;
   cancelled_ = true;
-  for (auto const& child : children_) child->cancel.emit(asio::cancellation_type::terminal);
+  for (auto const& child : children_) child->cancel->emit(asio::cancellation_type::terminal);
 }
 
 Co<void> Scope::close() {
