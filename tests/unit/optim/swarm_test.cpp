@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// Bad days of a swarm of optimizers: deaths, late comers, partitions, NaN, pauses.
+#include "tests/unit/optim/swarm.hpp"
+
+#include <doctest/doctest.h>
+
+#include "core/optim/collaborative_optimizer.hpp"
+
+using namespace waggle;
+using namespace std::chrono_literals;
+using test::OptimSwarm;
+using Peers = std::vector<OptimSwarm::Peer*>;
+
+namespace {
+
+Peers add(OptimSwarm& swarm, std::size_t n, test::ToyModel const& model) {
+  Peers peers;
+  for (std::size_t i = 0; i < n; ++i) peers.push_back(&swarm.add(model));
+  for (auto* p : peers) swarm.start(*p);
+  return peers;
+}
+
+double spread(Peers const& peers) {
+  double worst = 0;
+  for (auto* a : peers)
+    for (std::size_t i = 0; i < a->trainer->w.size(); ++i)
+      worst = std::max(worst, std::abs(double(a->trainer->w[i]) - peers[0]->trainer->w[i]));
+  return worst;
+}
+
+std::size_t slow_epochs(OptimSwarm::Peer const& peer, std::int64_t from, Duration limit) {
+  std::size_t n = 0;
+  for (auto const& r : peer.reports)
+    if (r.epoch > from && r.took > limit) ++n;
+  return n;
+}
+
+void check_clean(Peers const& peers) {
+  for (auto* p : peers) {
+    CHECK(!p->trainer->applied_nonfinite);
+    CHECK(!p->trainer->applied_zeros);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("swarm: epochs of half a second are kept up by four peers over home lines") {
+  OptimSwarm swarm(3, sim::links::residential(3));
+  swarm.options.target_batch_size = 400;
+  auto const peers = add(swarm, 4, test::logistic());
+  CHECK(swarm.run_until_epoch(peers, 40, 120s));
+  for (auto* p : peers) {
+    std::vector<Duration> took;
+    for (auto const& r : p->reports) took.push_back(r.took);
+    std::sort(took.begin(), took.end());
+    // 400 samples at 4 × 200 samples/s take half a second; two rounds over 150 ms links the rest.
+    CHECK(took[took.size() / 2] < 2500ms);
+  }
+  check_clean(peers);
+}
+
+TEST_CASE("swarm: a machine that dies costs one slow epoch at most") {
+  for (auto const at : {0ms, 30ms, 75ms, 160ms, 230ms, 310ms}) {
+    CAPTURE(at.count());
+    OptimSwarm swarm(5);
+    auto const peers = add(swarm, 4, test::logistic());
+    REQUIRE(swarm.run_until_epoch(peers, 5, 60s));
+    swarm.run_for(at);
+    swarm.kill(*peers[3]);
+    Peers const rest{peers[0], peers[1], peers[2]};
+    CHECK(swarm.run_until_epoch(rest, 25, 60s));
+    for (auto* p : rest) {
+      CHECK(slow_epochs(*p, 5, 2s) <= 1);
+      CHECK(p->reports.back().gradients->group.size() == 3);
+      CHECK(p->reports.back().averaged);
+    }
+    CHECK(spread(rest) < 1e-4);
+    check_clean(rest);
+  }
+}
+
+TEST_CASE("swarm: a machine that falls silent without a word costs one slow epoch at most") {
+  OptimSwarm swarm(6);
+  auto const peers = add(swarm, 4, test::logistic());
+  REQUIRE(swarm.run_until_epoch(peers, 5, 60s));
+  peers[3]->host->kill(true);
+  Peers const rest{peers[0], peers[1], peers[2]};
+  CHECK(swarm.run_until_epoch(rest, 15, 120s));
+  for (auto* p : rest) CHECK(slow_epochs(*p, 5, 2s) <= 2);
+  check_clean(rest);
+}
+
+TEST_CASE("swarm: a late joiner loads the state and then shares every round") {
+  OptimSwarm swarm(7);
+  auto peers = add(swarm, 3, test::logistic());
+  REQUIRE(swarm.run_until_epoch(peers, 10, 60s));
+  auto& late = swarm.add(test::logistic());
+  swarm.start(late);
+  peers.push_back(&late);
+  CHECK(swarm.run_until_epoch(peers, 40, 120s));
+  CHECK(late.trainer->restores >= 1);
+  REQUIRE(late.reports.size() > 5);
+  CHECK(late.reports.front().epoch > 10);
+  std::size_t shared = 0;
+  for (auto const& r : late.reports)
+    if (r.averaged && r.gradients->group.size() == 4) ++shared;
+  CHECK(shared + 4 >= late.reports.size());
+  for (auto* p : peers) CHECK(slow_epochs(*p, 10, 2s) <= 1);
+  CHECK(spread(peers) < 1e-3);
+  check_clean(peers);
+}
+
+TEST_CASE("swarm: four peers started at once are one swarm, whatever the seed") {
+  for (std::uint64_t seed = 20; seed < 26; ++seed) {
+    CAPTURE(seed);
+    OptimSwarm swarm(seed, sim::links::residential(seed));
+    auto const peers = add(swarm, 4, test::logistic());
+    CHECK(swarm.run_until_epoch(peers, 12, 120s));
+    for (auto* p : peers) CHECK(p->reports.back().gradients->group.size() == 4);
+    CHECK(spread(peers) < 1e-3);
+    check_clean(peers);
+  }
+}
+
+TEST_CASE("swarm: an honest peer one epoch ahead loses nothing") {
+  OptimSwarm swarm(8);
+  Peers peers;
+  for (int i = 0; i < 4; ++i) peers.push_back(&swarm.add(test::logistic()));
+  swarm.start(*peers[0], 6);
+  for (int i = 1; i < 4; ++i) swarm.start(*peers[i], 5);
+  CHECK(swarm.run_until_epoch(peers, 20, 120s));
+  for (auto* p : peers) {
+    CHECK(p->reports.back().gradients->group.size() == 4);
+    CHECK(p->optimizer->status().ignored_peers.empty());
+  }
+  CHECK(spread(peers) < 1e-3);
+}
+
+TEST_CASE("swarm: a peer whose records stand still is neither waited for nor ignored for ever") {
+  OptimSwarm swarm(9);
+  auto const peers = add(swarm, 4, test::logistic());
+  REQUIRE(swarm.run_until_epoch(peers, 5, 60s));
+  peers[3]->optimizer->pause();
+  Peers const rest{peers[0], peers[1], peers[2]};
+  auto const before = rest[0]->optimizer->status().epoch;
+  CHECK(swarm.run_until_epoch(rest, before + 20, 60s));
+  peers[3]->optimizer->resume();
+  auto const after = rest[0]->optimizer->status().epoch;
+  CHECK(swarm.run_until_epoch(peers, after + 20, 60s));
+  for (auto* p : peers) CHECK(p->reports.back().gradients->group.size() == 4);
+  CHECK(spread(peers) < 1e-3);
+}
+
+TEST_CASE("swarm: a gradient that is not finite is neither sent nor applied") {
+  OptimSwarm swarm(10);
+  auto const peers = add(swarm, 3, test::logistic());
+  REQUIRE(swarm.run_until_epoch(peers, 3, 60s));
+  peers[0]->trainer->poison_gradient = true;
+  CHECK(swarm.run_until_epoch({peers[1], peers[2]}, 12, 120s));
+  for (auto* p : peers) {
+    CHECK(!p->trainer->applied_nonfinite);
+    for (float const w : p->trainer->w) CHECK(std::isfinite(w));
+  }
+}
+
+TEST_CASE("swarm: losses that stay non-finite bring the last good state back") {
+  OptimSwarm swarm(11);
+  auto& peer = swarm.add(test::logistic());
+  swarm.start(peer);
+  REQUIRE(swarm.run_until_epoch({&peer}, 6, 60s));
+  peer.trainer->nan_batches = 3;
+  swarm.run_for(1s);
+  CHECK(peer.trainer->restores == 1);
+  CHECK(peer.trainer->restored_epoch >= 5);
+  CHECK(swarm.run_until_epoch({&peer}, 12, 60s));
+}
+
+TEST_CASE("swarm: the trainer's death costs what it had summed") {
+  OptimSwarm swarm(12);
+  auto const peers = add(swarm, 2, test::logistic());
+  REQUIRE(swarm.run_until_epoch(peers, 3, 60s));
+  peers[0]->trainer->batches = 0;
+  peers[0]->trainer->die_at_batch = 5;
+  CHECK(swarm.run_until_epoch(peers, 12, 60s));
+  CHECK(!peers[0]->ended);
+  check_clean(peers);
+}
+
+TEST_CASE(
+    "swarm: cut in two, both halves go on with their own gradients, and come together again") {
+  OptimSwarm swarm(13);
+  bool cut = false;
+  swarm.network.links().cut = [&cut](std::uint32_t a, std::uint32_t b) {
+    return cut && (a < 2) != (b < 2);
+  };
+  auto const peers = add(swarm, 4, test::logistic());
+  REQUIRE(swarm.run_until_epoch(peers, 5, 60s));
+  cut = true;
+  auto const at = peers[0]->optimizer->status().epoch;
+  CHECK(swarm.run_until_epoch(peers, at + 3, 300s));
+  check_clean(peers);
+  cut = false;
+  auto const healed = swarm.world.now();
+  bool together = false;
+  while (!together && swarm.world.now() < healed + 300s) {
+    swarm.run_for(500ms);
+    together = true;
+    for (auto* p : peers)
+      together =
+          together && p->reports.back().gradients && p->reports.back().gradients->group.size() == 4;
+  }
+  CHECK(together);
+  check_clean(peers);
+}
+
+TEST_CASE("swarm: finish ends with the next epoch, at once while paused") {
+  OptimSwarm swarm(14);
+  auto const peers = add(swarm, 2, test::logistic());
+  REQUIRE(swarm.run_until_epoch(peers, 3, 60s));
+  peers[0]->optimizer->finish();
+  swarm.run_for(3s);
+  REQUIRE(peers[0]->ended);
+  CHECK(peers[0]->ended->has_value());
+  auto const epoch = peers[0]->reports.back().epoch;
+  CHECK(epoch <= 6);
+  peers[1]->optimizer->pause();
+  swarm.run_for(2s);
+  peers[1]->optimizer->finish();
+  swarm.run_for(10ms);
+  CHECK(peers[1]->ended);
+}
+
+TEST_CASE("swarm: the codecs of the task train as well") {
+  OptimSwarm swarm(15);
+  swarm.options.compression = *compress::Policy::parse("size_adaptive");
+  swarm.options.state_compression = *compress::Policy::parse("float16");
+  auto const peers = add(swarm, 4, test::logistic());
+  CHECK(swarm.run_until_epoch(peers, 30, 60s));
+  for (auto* p : peers) CHECK(p->trainer->test_loss() < 0.35);
+  CHECK(spread(peers) < 0.02);
+}
+
+TEST_CASE("swarm: delayed, the epoch counts on while the average is made") {
+  OptimSwarm swarm(16, sim::links::residential(16));
+  swarm.options.delayed = true;
+  swarm.options.target_batch_size = 400;
+  auto const peers = add(swarm, 4, test::logistic());
+  CHECK(swarm.run_until_epoch(peers, 30, 120s));
+  for (auto* p : peers) {
+    CHECK(p->reports.back().averaged);
+    CHECK(p->reports.back().gradients->group.size() == 4);
+    CHECK(p->trainer->test_loss() < 0.35);
+  }
+  check_clean(peers);
+  CHECK(spread(peers) < 0.05);
+}
