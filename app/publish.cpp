@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <memory>
 
+#include "core/node/local.hpp"
+
 #include "app/drive.hpp"
 
 namespace waggle::app {
@@ -14,10 +16,12 @@ void add_publish(CLI::App& app, Common& common, Action& chosen) {
   struct Flags {
     NodeFlags node;
     node::PublishJob job;
+    bool help_fields = false;
   };
 
   auto const flags = std::make_shared<Flags>();
-  command->add_option("task", flags->job.toml, "The task file; its data files lie beside it")
+  command->add_option("task", flags->job.toml, "The task file; its data files lie beside it");
+  command->add_flag("--help-fields", flags->help_fields, "Explain every field of a task file");
       ->required();
   add_node_flags(*command, flags->node);
   command->add_flag("--run", flags->job.train, "Train it here too");
@@ -34,7 +38,17 @@ void add_publish(CLI::App& app, Common& common, Action& chosen) {
                "  waggle publish task.toml --run --public\n"
                "  waggle publish task.toml --end\n");
   command->callback([&common, &chosen, flags] {
-    chosen = [&common, flags] { return drive(common, flags->node, flags->job); };
+    chosen = [&common, flags]() -> int {
+      if (flags->help_fields) {
+        std::fputs(node::task_field_help().c_str(), stdout);
+        return kDone;
+      }
+      if (flags->job.toml.empty())
+        return fail(common,
+                    Error{Errc::invalid, "publish needs a task file; see waggle publish --help"},
+                    kUsage);
+      return drive(common, flags->node, flags->job);
+    };
   });
 }
 

@@ -11,6 +11,11 @@ function(waggle_test name)
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${arg_LIBS} waggle_test_support third_party::doctest waggle_warnings)
+  # ninja unit_tests, ninja vectors_tests: what a stage needs, and nothing else of the tree.
+  if(NOT TARGET ${arg_LABEL}_tests)
+    add_custom_target(${arg_LABEL}_tests)
+  endif()
+  add_dependencies(${arg_LABEL}_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT}
     ENVIRONMENT "WAGGLE_SOURCE_DIR=${PROJECT_SOURCE_DIR};WAGGLE_BINARY_DIR=${PROJECT_BINARY_DIR}")

@@ -112,4 +112,8 @@ Result<std::uint64_t> leave_task(Options const& options, std::string const& pref
   return freed;
 }
 
+std::string task_field_help() {
+  return task::Definition::field_help();
+}
+
 }  // namespace waggle::node

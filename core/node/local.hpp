@@ -29,4 +29,7 @@ struct Exported {
 /// Errors: not_found, refused, io.
 [[nodiscard]] Result<std::uint64_t> leave_task(Options const& options, std::string const& prefix);
 
+/// Every field of task.toml with its type, default and meaning, for `waggle publish --help-fields`.
+[[nodiscard]] std::string task_field_help();
+
 }  // namespace waggle::node
