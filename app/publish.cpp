@@ -22,7 +22,6 @@ void add_publish(CLI::App& app, Common& common, Action& chosen) {
   auto const flags = std::make_shared<Flags>();
   command->add_option("task", flags->job.toml, "The task file; its data files lie beside it");
   command->add_flag("--help-fields", flags->help_fields, "Explain every field of a task file");
-      ->required();
   add_node_flags(*command, flags->node);
   command->add_flag("--run", flags->job.train, "Train it here too");
   command->add_flag("--public", flags->job.listed, "List it in the public directory");
