@@ -13,7 +13,9 @@ namespace {
 std::optional<wire::Multiaddr> parse_address(std::string const& binary) {
   auto address = wire::Multiaddr::from_bytes(as_bytes(binary));
   if (!address) return std::nullopt;
-  return address->without_peer_id();
+  auto plain = address->without_peer_id();
+  if (plain.bytes().empty()) return std::nullopt;
+  return plain;
 }
 
 bool fits(wire::Multiaddr const& address, wire::Multiaddr const& connection) {

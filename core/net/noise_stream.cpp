@@ -104,7 +104,7 @@ MutableBytes NoiseStream::State::room() {
   std::size_t const size = std::max(read_size.size(), wanted());
   if (in.size() != size && tail - head <= size) {
     Bytes other(size);
-    std::memcpy(other.data(), in.data() + head, tail - head);
+    std::copy_n(in.begin() + static_cast<std::ptrdiff_t>(head), tail - head, other.begin());
     in = std::move(other);
   } else if (head > 0) {
     std::memmove(in.data(), in.data() + head, tail - head);
