@@ -146,7 +146,7 @@ TEST_SUITE("YamuxConnection") {
     SystemRuntime runtime;
     auto body = [](Runtime& r) -> Co<void> {
       Pair pair(r);
-      constexpr std::size_t kEach = 2u << 20;
+      static constexpr std::size_t kEach = 2u << 20;
       auto writer = [](Stream& s, std::byte fill, TimePoint deadline) -> Co<void> {
         Bytes const block(kEach, fill);
         auto const wrote = co_await s.write(block, deadline);
@@ -157,7 +157,7 @@ TEST_SUITE("YamuxConnection") {
         auto const all = co_await read_to_end(s, kEach, deadline);
         REQUIRE(all);
         CHECK(all->size() == kEach);
-        CHECK(std::count(all->begin(), all->end(), fill) == kEach);
+        CHECK(static_cast<std::size_t>(std::count(all->begin(), all->end(), fill)) == kEach);
         ++done;
       };
       int done = 0;
