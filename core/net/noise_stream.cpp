@@ -106,7 +106,7 @@ MutableBytes NoiseStream::State::room() {
     Bytes other(size);
     std::copy_n(in.begin() + static_cast<std::ptrdiff_t>(head), tail - head, other.begin());
     in = std::move(other);
-  } else if (head > 0) {
+  } else if (head > 0 && tail > head) {
     std::memmove(in.data(), in.data() + head, tail - head);
   }
   tail -= head;

@@ -39,7 +39,7 @@ void BlobIndex::put_manifest(blob::BlobId const& id, ByteView manifest) {
       id, Entry{to_bytes(manifest), std::vector<bool>(decoded->chunks.size(), false)});
   if (!fresh) return;
   store_thread_.post(
-      [this, id, bytes = entry->second.manifest] { report(store_.put_manifest(id.hash, bytes)); });
+      [&store = store_, id, bytes = entry->second.manifest] { report(store.put_manifest(id.hash, bytes)); });
 }
 
 std::optional<Bytes> BlobIndex::manifest(blob::BlobId const& id) const {
@@ -53,7 +53,7 @@ void BlobIndex::mark_held(blob::BlobId const& id, std::size_t chunk) {
   if (found == entries_.end() || chunk >= found->second.held.size()) return;
   found->second.held[chunk] = true;
   store_thread_.post(
-      [this, id, chunk] { report(store_.mark_chunk(id.hash, static_cast<std::uint32_t>(chunk))); });
+      [&store = store_, id, chunk] { report(store.mark_chunk(id.hash, static_cast<std::uint32_t>(chunk))); });
 }
 
 std::vector<bool> BlobIndex::held(blob::BlobId const& id) const {
@@ -63,7 +63,7 @@ std::vector<bool> BlobIndex::held(blob::BlobId const& id) const {
 
 void BlobIndex::forget(blob::BlobId const& id) {
   if (entries_.erase(id) == 0) return;
-  store_thread_.post([this, id] { report(store_.remove_blob(id.hash)); });
+  store_thread_.post([&store = store_, id] { report(store.remove_blob(id.hash)); });
 }
 
 std::vector<blob::BlobId> BlobIndex::all() const {

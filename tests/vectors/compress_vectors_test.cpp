@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -48,7 +49,7 @@ TEST_CASE("hivemind's buffers decode bit for bit") {
       CHECK(!decoded);
     } else {
       REQUIRE(decoded);
-      CHECK(std::memcmp(out.data(), expected.data(), 4 * out.size()) == 0);
+      CHECK(equal(std::as_bytes(std::span(out)), std::as_bytes(std::span(expected))));
     }
     ++replayed;
   }

@@ -20,7 +20,7 @@ Contact contact(int n) {
 
 /// A network in which everybody knows the `k` nodes nearest to anything.
 struct Net {
-  explicit Net(int n, std::size_t k = 8) : k(k) {
+  explicit Net(int n, std::size_t known = 8) : k(known) {
     for (int i = 0; i < n; ++i) all.push_back(contact(i));
   }
 
