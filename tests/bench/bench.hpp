@@ -29,6 +29,7 @@ double best_seconds_per_call(std::function<void()> const& call,
                              int runs = 5);
 
 Rows codec();
+Rows stream();
 
 void print(Rows const& rows, bool json);
 

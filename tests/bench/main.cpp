@@ -9,7 +9,7 @@
 
 int main(int argc, char** argv) {
   using namespace waggle::bench;
-  std::pair<char const*, Rows (*)()> const benchmarks[] = {{"codec", codec}};
+  std::pair<char const*, Rows (*)()> const benchmarks[] = {{"codec", codec}, {"stream", stream}};
   bool json = false;
   std::string wanted;
   for (int i = 1; i < argc; ++i) {
