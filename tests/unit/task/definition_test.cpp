@@ -184,6 +184,8 @@ TEST_SUITE("Definition") {
     refuses("[task\nprefix = 3", "task.toml:1:6");
     refuses(kSmall + "x = = 3\n", "task.toml:11:");
     refuses("\xff\xfe", "task.toml:1:");
+    refuses("a = ¾>\n", "task.toml:1:");
+    refuses("¾ = 1\n", "task.toml:1:");
     refuses(std::string(40'000, '['), "task.toml:1:");
     refuses("a = " + std::string(60'000, '['), "task.toml:1:");
     refuses(kSmall + kSmall, "task.toml:");
