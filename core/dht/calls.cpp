@@ -37,8 +37,10 @@ std::optional<Id> Dht::State::advertised() const {
   return options.client_mode ? std::nullopt : std::optional(id);
 }
 
-TimePoint Dht::State::call_deadline(TimePoint deadline) const {
-  return std::min(deadline, runtime.now() + options.wait_timeout);
+TimePoint Dht::State::call_deadline(PeerId const& peer, TimePoint deadline) const {
+  // A dial over a long line takes several round trips before the call's own two.
+  auto const patience = host.connected(peer) ? options.wait_timeout : 2 * options.wait_timeout;
+  return std::min(deadline, runtime.now() + patience);
 }
 
 Co<Result<PingResponse>> Dht::State::ping(PeerId peer,
@@ -137,7 +139,7 @@ Co<Result<Bytes>> Dht::State::on_ping(std::shared_ptr<State> self, PeerId caller
   out.dht_time = self->time();
   if (ping->node && ping->validate) {
     // The caller waits for us while we call it: it must serve while it waits.
-    TimePoint const deadline = self->call_deadline(kNoDeadline);
+    TimePoint const deadline = self->runtime.now() + self->options.wait_timeout;
     auto const back = co_await self->ping(caller, false, Trust::caller, deadline);
     out.available = back && back->node == ping->node;
     if (!out.available) self->table.remove(*ping->node);

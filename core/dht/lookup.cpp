@@ -34,7 +34,7 @@ Lookup::Lookup(std::vector<Id> queries,
 }
 
 std::optional<Lookup::Ask> Lookup::next() {
-  while (!done() && in_flight_ < options_.workers) {
+  while (!done() && in_flight_ < options_.workers + extra_workers_) {
     auto const chosen = choose();
     if (!chosen) {
       if (in_flight_ > 0) return std::nullopt;

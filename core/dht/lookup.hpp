@@ -53,6 +53,9 @@ class Lookup {
   /// Ends one query: its answer is good enough.
   void finish(std::size_t query);
 
+  /// Questions that may be under way beyond `workers`: as many as hang without an answer.
+  void set_extra_workers(std::size_t n) noexcept { extra_workers_ = n; }
+
   /// Whether every query has ended. Answers may still be under way; they are welcome but not
   /// needed.
   [[nodiscard]] bool done() const noexcept { return unfinished_ == 0; }
@@ -109,6 +112,7 @@ class Lookup {
   std::vector<Query> queries_;
   std::size_t unfinished_;
   std::size_t in_flight_ = 0;
+  std::size_t extra_workers_ = 0;
   std::size_t asks_ = 0;
   std::size_t hops_ = 0;
 };

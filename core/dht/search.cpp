@@ -5,6 +5,13 @@
 
 namespace waggle::dht {
 
+namespace {
+
+// A question that is out for longer counts as no worker: a dead node would hold one for seconds.
+constexpr Duration kSlow = std::chrono::seconds(1);
+
+}  // namespace
+
 /// One beam search: the machine, what it has found, and who waits for it.
 struct Dht::State::Search {
   Search(State& s, std::vector<Want> w, Lookup l, TimePoint d)
@@ -14,6 +21,39 @@ struct Dht::State::Search {
   Lookup lookup;
   Signal progress;
   TimePoint deadline;
+
+  /// Questions that are out, the oldest first.
+  struct Flight {
+    PeerId peer;
+    TimePoint since;
+    bool slow = false;
+  };
+
+  void sent(PeerId const& peer, TimePoint now) { flights.push_back({peer, now}); }
+
+  void landed(PeerId const& peer) {
+    auto const it =
+        std::find_if(flights.begin(), flights.end(), [&](auto const& f) { return f.peer == peer; });
+    if (it != flights.end()) {
+      if (it->slow) lookup.set_extra_workers(--slow);
+      flights.erase(it);
+    }
+    progress.notify_all();
+  }
+
+  /// Marks those that have become slow; when the next one will.
+  TimePoint mark_slow(TimePoint now) {
+    for (auto& flight : flights) {
+      if (flight.slow) continue;
+      if (now < flight.since + kSlow) return flight.since + kSlow;
+      flight.slow = true;
+      lookup.set_extra_workers(++slow);
+    }
+    return kNoDeadline;
+  }
+
+  std::vector<Flight> flights;
+  std::size_t slow = 0;
 };
 
 Co<Result<std::vector<Dht::State::Answer>>> Dht::State::search(std::vector<Want> wants,
@@ -34,11 +74,17 @@ Co<Result<std::vector<Dht::State::Answer>>> Dht::State::search(std::vector<Want>
   bool cancelled = false;
   Scope asking(runtime);
   for (;;) {
-    for (auto due = search.lookup.next(); due; due = search.lookup.next())
+    TimePoint const next_slow = search.mark_slow(runtime.now());
+    for (auto due = search.lookup.next(); due; due = search.lookup.next()) {
+      search.sent(due->peer.peer, runtime.now());
       asking.spawn("find", ask(search, std::move(*due)));
+    }
     if (search.lookup.done()) break;
-    auto const waited = co_await search.progress.wait(search.deadline);
-    if (waited) continue;
+    TimePoint const next_look =
+        search.flights.empty() ? next_slow : std::min(next_slow, runtime.now() + kSlow);
+    auto const waited = co_await search.progress.wait(std::min(search.deadline, next_look));
+    if (waited || (waited.error().code == Errc::timeout && runtime.now() < search.deadline))
+      continue;
     cancelled = waited.error().code == Errc::cancelled;
     break;
   }
@@ -55,17 +101,17 @@ Co<Result<std::vector<Dht::State::Answer>>> Dht::State::search(std::vector<Want>
 Co<void> Dht::State::ask(Search& search, Lookup::Ask ask) {
   if (blacklist.contains(ask.peer.peer, runtime.now()) || ask.peer.peer == host.self()) {
     search.lookup.failed(ask);
-    search.progress.notify_all();
+    search.landed(ask.peer.peer);
     co_return;
   }
   std::vector<Id> keys;
   for (auto const i : ask.queries) keys.push_back(search.wants[i].key);
-  TimePoint const deadline = call_deadline(search.deadline);
+  TimePoint const deadline = call_deadline(ask.peer.peer, search.deadline);
   auto const response = co_await call_find(ask.peer, std::move(keys), deadline);
   if (!response) {
     if (response.error().code == Errc::cancelled) co_return;
     search.lookup.failed(ask);
-    search.progress.notify_all();
+    search.landed(ask.peer.peer);
     co_return;
   }
   DhtTime const now = time();
@@ -89,7 +135,7 @@ Co<void> Dht::State::ask(Search& search, Lookup::Ask ask) {
   bool const stands_there = response->node == ask.peer.id;
   search.lookup.answered(ask, neighbours);
   if (!stands_there) search.lookup.drop(ask.peer);
-  search.progress.notify_all();
+  search.landed(ask.peer.peer);
 }
 
 }  // namespace waggle::dht

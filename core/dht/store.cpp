@@ -140,7 +140,7 @@ Co<void> Dht::State::send_round(Contact contact, std::vector<std::size_t> which,
         indices.push_back(i);
       }
     }
-    TimePoint const until = call_deadline(round.deadline);
+    TimePoint const until = call_deadline(contact.peer, round.deadline);
     auto const response = co_await call_store(contact, std::move(items), until);
     if (!response) co_return;
     for (std::size_t i = 0; i < indices.size() && i < response->store_ok.size(); ++i)

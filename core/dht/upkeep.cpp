@@ -18,6 +18,10 @@ constexpr std::size_t kMaxBackground =
     256;  // larger: a flood makes us flood; smaller: dead contacts stay longer
 constexpr std::size_t kMaxHandoverItems = 1'000;
 constexpr std::size_t kClockPeers = 5;
+// Nodes that join at the same moment hardly know each other: they look again soon, then more and
+// more rarely.
+constexpr Duration kFirstRefresh = std::chrono::seconds(15);
+constexpr int kRefreshGrowth = 4;
 constexpr double kClockStep = 0.5;  // seconds
 
 /// The pings of one bootstrap.
@@ -97,7 +101,7 @@ Co<void> ping_for_clock(State& state, PeerId peer, TimePoint deadline) {
 Co<void> Dht::State::measure_clock(TimePoint deadline) {
   if (clock.samples() >= ClockOffset::kMinPeers) co_return;
   Scope pinging(runtime);
-  TimePoint const until = call_deadline(deadline);
+  TimePoint const until = std::min(deadline, runtime.now() + options.wait_timeout);
   for (auto const& contact : table.nearest(id, kClockPeers))
     pinging.spawn("clock", ping_for_clock(*this, contact.peer, until));
   (void)co_await pinging.join();
@@ -111,13 +115,14 @@ void Dht::State::start_upkeep() {
 }
 
 Co<void> Dht::State::upkeep() {
+  Duration interval = std::min(kFirstRefresh, options.refresh_interval);
   for (bool own_turn = true;; own_turn = !own_turn) {
     // Spread, so that nodes that started together do not search together.
-    double const pause =
-        to_seconds(options.refresh_interval) * (0.75 + 0.5 * runtime.random_unit());
+    double const pause = to_seconds(interval) * (0.75 + 0.5 * runtime.random_unit());
     auto const slept = co_await runtime.sleep_for(seconds(pause));
     if (!slept) co_return;
     if (table.size() == 0) continue;
+    interval = std::min(kRefreshGrowth * interval, options.refresh_interval);
     Id target = id;
     if (!own_turn) {
       auto const range = table.stalest();
@@ -134,7 +139,7 @@ Co<void> Dht::State::upkeep() {
     auto const& near = searched->front().nearest;
     if (near.empty()) continue;
     PeerId const peer = near[runtime.random_below(near.size())].peer;
-    TimePoint const until = call_deadline(kNoDeadline);
+    TimePoint const until = call_deadline(peer, kNoDeadline);
     (void)co_await ping(peer, false, Trust::chosen, until);  // one more sample of the clock
   }
 }
@@ -178,7 +183,7 @@ Co<void> Dht::State::send_over(Contact newcomer, std::vector<Id> keys) {
 
 Co<void> Dht::State::confirm(Contact contact) {
   if (!confirming.insert(contact.id).second) co_return;
-  TimePoint const deadline = call_deadline(kNoDeadline);
+  TimePoint const deadline = call_deadline(contact.peer, kNoDeadline);
   auto const answer = co_await ping(contact.peer, false, Trust::caller, deadline);
   confirming.erase(contact.id);
   bool const cancelled = !answer && answer.error().code == Errc::cancelled;
@@ -187,7 +192,7 @@ Co<void> Dht::State::confirm(Contact contact) {
 }
 
 Co<void> Dht::State::cache_at(Contact contact, std::vector<StoreItem> items) {
-  TimePoint const deadline = call_deadline(kNoDeadline);
+  TimePoint const deadline = call_deadline(contact.peer, kNoDeadline);
   (void)co_await call_store(contact, std::move(items), deadline);
 }
 

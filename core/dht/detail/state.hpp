@@ -28,7 +28,8 @@ struct Dht::State : std::enable_shared_from_this<Dht::State> {
   // calls.cpp
   void serve();
   [[nodiscard]] std::optional<Id> advertised() const;
-  [[nodiscard]] TimePoint call_deadline(TimePoint deadline) const;
+  /// What one call may take: wait_timeout, twice that where a connection must be made first.
+  [[nodiscard]] TimePoint call_deadline(PeerId const& peer, TimePoint deadline) const;
   /// Whether an answer may move our clock: not if the other side chose when and how often it is
   /// asked.
   enum class Trust : std::uint8_t { chosen, caller };
