@@ -99,7 +99,7 @@ Result<Session::Event> Session::on_stream_header(Header const& header, Bytes& ou
   }
   if ((header.flags & kRst) != 0) {
     event.rst = true;
-    forget(header.stream);
+    if (alive(header.stream)) forget(header.stream);  // a FIN beside it may have done so
   }
   return event;
 }

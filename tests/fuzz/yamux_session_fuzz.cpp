@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
       session.finish(event->stream, out);
     else if (event->opened && turn % 7 == 0)
       session.reset(event->stream, out);
-    else if (event->opened)
+    else if (event->opened && session.alive(event->stream))
       (void)session.reserve(event->stream, 1, out);
     WAGGLE_ASSERT(session.inbound() <= limits.max_inbound);
     WAGGLE_ASSERT(session.credit(event->stream) <= 0xffff'ffffu);

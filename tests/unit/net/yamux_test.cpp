@@ -165,6 +165,14 @@ TEST_SUITE("yamux::Session") {
     out.clear();
     session.reset(3, out);
     CHECK(out.empty());
+    // FIN and RST in one frame, after our own FIN: forgotten once, not twice.
+    (void)feed(session, Type::window_update, kSyn, 5, 0, out);
+    session.finish(5, out);
+    auto const both = feed(session, Type::data, kFin | kRst, 5, 3, out);
+    REQUIRE(both);
+    CHECK(both->rst);
+    CHECK(session.size() == 0);
+    CHECK(session.inbound() == 0);
   }
 
   TEST_CASE("streams above the limit are refused, and a flood of them ends the session") {
