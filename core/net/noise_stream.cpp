@@ -191,9 +191,9 @@ void NoiseStream::reset() noexcept {
 namespace {
 
 Co<Status> send_message(Stream& pipe, ByteView message, TimePoint deadline) {
-  Bytes framed(kLengthBytes);
+  Bytes framed(kLengthBytes + message.size());
   store_be(MutableBytes(framed), static_cast<std::uint16_t>(message.size()));
-  append(framed, message);
+  std::copy(message.begin(), message.end(), framed.begin() + kLengthBytes);
   co_return co_await pipe.write(framed, deadline);
 }
 
