@@ -11,10 +11,6 @@ constexpr auto kNearestOnTop = std::greater<>{};  // std heaps put the greatest 
 
 }  // namespace
 
-std::size_t Lookup::HashId::operator()(Id const& id) const noexcept {
-  return static_cast<std::size_t>(load_be<std::uint64_t>(ByteView(id.bytes)));
-}
-
 Lookup::Lookup(std::vector<Id> queries,
                std::vector<Contact> const& start,
                Id const& own,

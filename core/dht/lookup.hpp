@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "core/dht/routing_table.hpp"
@@ -100,15 +100,12 @@ class Lookup {
   [[nodiscard]] static bool test(std::vector<bool> const& set, Node node);
   static void mark(std::vector<bool>& set, Node node);
 
-  struct HashId {
-    std::size_t operator()(Id const& id) const noexcept;
-  };
-
   LookupOptions options_;
   Id own_;
   std::vector<Contact> nodes_;
-  std::vector<std::uint16_t> depth_;                 // hops from the start, by node
-  std::unordered_map<Id, Node, HashId> node_index_;  // looked up only, never walked
+  std::vector<std::uint16_t> depth_;  // hops from the start, by node
+  std::map<Id, Node>
+      node_index_;  // ordered: strangers choose the ids, and could make a hash collide
   std::vector<Query> queries_;
   std::size_t unfinished_;
   std::size_t in_flight_ = 0;
