@@ -51,6 +51,7 @@ constexpr std::array<char const*, 4> kFashionFiles{"train-images-idx3-ubyte.gz",
 struct DemoOptions {
   Goal goal{"resnet", 0, 4, 600};
   fs::path keep;
+  bool kill = true;
 };
 
 double now_s() {
@@ -219,12 +220,13 @@ class Demo {
   // The peers measure on a sample as they go. Once that promises the target, one of them is asked
   // for all held-out data, and again after a while if it was not enough.
   bool target_seen() {
+    if (reached_) return true;
     auto const sample = swarm_accuracy(volunteers_);
     if (!sample || !good_enough(*sample)) return false;
     for (auto& v : volunteers_)
-      if (auto const whole = std::exchange(v.whole_figure, std::nullopt);
-          whole && good_enough(*whole))
-        return true;
+      if (auto const whole = std::exchange(v.whole_figure, std::nullopt))
+        reached_ = reached_ || good_enough(*whole);
+    if (reached_) return true;
     if (now_s() - asked_at_ < kAskEvery) return false;
     asked_at_ = now_s();
     for (auto* v : survivors())
@@ -265,6 +267,7 @@ class Demo {
 
   // Unless somebody outside has been faster.
   void kill_one() {
+    if (!options_.kill) return;
     if (std::any_of(volunteers_.begin(), volunteers_.end(), [](auto const& v) { return v.killed; }))
       return;
     auto& victim = *std::next(volunteers_.begin());
@@ -343,6 +346,7 @@ class Demo {
   fs::path folder_;
   fs::path toml_;
   bool leaving_ = false;
+  bool reached_ = false;  ///< on all held-out data
   double asked_at_ = -1e9;
   std::list<Volunteer> volunteers_;
   std::vector<std::string> problems_;
@@ -374,6 +378,7 @@ void add_demo(CLI::App& app, Common& common, Action& chosen) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--keep", options->keep, "Keep everything in this new folder");
+  command->add_flag("!--no-kill", options->kill, "Kill nobody: somebody outside does");
   command->add_flag("--json", common.json, "The summary as one JSON object on the last line");
   add_examples(*command,
                "  waggle demo\n  waggle demo --peers 6 --target-accuracy 0.9\n  waggle demo --task "
