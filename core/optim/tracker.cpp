@@ -62,6 +62,11 @@ Co<void> ProgressTracker::close() {
 void ProgressTracker::trained(std::uint64_t samples, Duration interval) {
   if (samples == 0) return;
   us_.samples_accumulated += samples;
+  if (!ema_.measured()) {
+    // Without a rate the epoch had no end in sight, and the next fetch was far.
+    fetch_soon_ = true;
+    fetch_wanted_.notify_all();
+  }
   ema_.update(samples, std::max(1e-9, to_seconds(interval)));
   us_.samples_per_second = ema_.samples_per_second();
   last_active_epoch_ = us_.epoch;

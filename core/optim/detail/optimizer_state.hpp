@@ -142,6 +142,7 @@ struct CollaborativeOptimizer::State {
 
   std::unique_ptr<averaging::Averager::Round> gradient_round;
   std::unique_ptr<averaging::Averager::Round> state_round;
+  double accepted_rms = 0;  ///< of the last averaged gradient
   TimePoint gradient_search_ends{};
   TimePoint state_search_ends{};
   std::optional<TimePoint> gradient_assembled;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/log.hpp"
 #include "core/crypto/peer_id.hpp"
@@ -16,6 +17,16 @@ constexpr Duration kAfterDeclared = std::chrono::seconds(2);
 
 // How late to a round a first batch may end, in seconds.
 constexpr double kLatest = 5;
+
+// A lying reducer gives what it likes: an average so many times larger than our own gradient and
+// the last average is no average. Larger lets more through, smaller refuses honest spikes.
+constexpr double kMonstrous = 20;
+
+double rms(std::span<float const> values) {
+  double sum = 0;
+  for (float const v : values) sum += static_cast<double>(v) * static_cast<double>(v);
+  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+}
 
 bool sums_to_something(averaging::RoundReport const& report) {
   return std::any_of(report.weights.begin(), report.weights.end(), [](double w) { return w > 0; });
@@ -120,6 +131,9 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
     gradient_clock.succeeded(report.matchmaking, report.all_reduce);
     if (!compress::all_finite(values))
       outcome.why = "the average was not finite";
+    else if (double const known = std::max(rms(kept), accepted_rms);
+             known > 0 && rms(values) > kMonstrous * known)
+      outcome.why = cat("the average is ", rms(values) / known, " times what gradients are here");
     else if (report.group.size() < 2)
       outcome.why = "nobody joined";
     else if (report.fraction_averaged <= 0)
@@ -127,6 +141,7 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
     else if (count == 0 && (report.fraction_averaged < 1 || !sums_to_something(report)))
       outcome.why = "only a part of the average came back, and there is nothing of our own";
     outcome.averaged = outcome.why.empty();
+    if (outcome.averaged) accepted_rms = rms(values);
   } else {
     gradient_clock.failed();
     outcome.why = failure->detail;
