@@ -29,7 +29,8 @@ class Scope {
   Scope(Scope const&) = delete;
   Scope& operator=(Scope const&) = delete;
 
-  /// Starts `work`; it first runs when the caller suspends. After cancel() it starts cancelled.
+  /// Starts `work`, which may run to its first suspension, even to its end, before this returns.
+  /// After cancel() it starts cancelled.
   void spawn(std::string_view name, Co<void> work);
 
   /// Asks every coroutine to leave. Idempotent; does not wait.
