@@ -71,7 +71,7 @@ Partition make_partition(Schema const& schema,
   std::size_t offset = 0;
   for (std::size_t tensor = 0; tensor < schema.size(); ++tensor) {
     auto const numel = schema[tensor].numel();
-    auto const codec = compression.for_tensor(numel);
+    auto const codec = compression.for_tensor(numel, schema[tensor].role);
     auto const length = std::max<std::size_t>(
         1,
         static_cast<std::size_t>(static_cast<double>(part_bytes) /

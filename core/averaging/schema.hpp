@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/compress/codec.hpp"
 #include "core/crypto/hash.hpp"
 
 namespace waggle::averaging {
@@ -14,6 +15,7 @@ namespace waggle::averaging {
 struct TensorSpec {
   std::vector<std::int64_t> shape;
   bool requires_grad = false;
+  compress::TensorRole role = compress::TensorRole::unspecified;  ///< for the codec; not hashed
 
   [[nodiscard]] std::size_t numel() const noexcept {
     std::size_t n = 1;

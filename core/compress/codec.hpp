@@ -49,7 +49,13 @@ enum class CompressionType : std::uint8_t {
 /// Whether every value is finite. One pass, vectorised.
 [[nodiscard]] bool all_finite(std::span<float const> values) noexcept;
 
-/// Which codec a tensor travels with, by its size: `task.toml`'s `compression`.
+/// What a tensor is to a codec policy: hivemind's TensorRole, as far as a policy here looks at it.
+enum class TensorRole : std::uint8_t { unspecified, optimizer };
+
+/// Which codec a tensor travels with, by its size: `task.toml`'s `compression`. Tensors of the role
+/// optimizer always travel as float32, as with hivemind's RoleAdaptiveCompression(optimizer=
+/// NoCompression(), default=…): a second moment is often below what float16 can hold, and its
+/// rounding would make it negative.
 class Policy {
  public:
   /// none, float16, uniform8bit, size_adaptive (float16 below 4096 values, uniform_8bit from
@@ -63,7 +69,9 @@ class Policy {
       : threshold_(threshold), below_(below), from_(from) {}
 
   /// `numel` of the whole tensor, not of a part.
-  [[nodiscard]] CompressionType for_tensor(std::size_t numel) const noexcept {
+  [[nodiscard]] CompressionType for_tensor(
+      std::size_t numel, TensorRole role = TensorRole::unspecified) const noexcept {
+    if (role == TensorRole::optimizer) return CompressionType::none;
     return numel < threshold_ ? below_ : from_;
   }
 

@@ -22,8 +22,12 @@ constexpr Duration kTrainerStart = std::chrono::minutes(5);
 constexpr Duration kEvaluationTime = std::chrono::minutes(10);
 constexpr Duration kCheckpointEvery =
     std::chrono::seconds(60);  // longer: a power cut loses more; shorter: disk for nothing
+// Others wait in the round for whoever measures: all together at most this part of the time.
 constexpr Duration kEvaluateEvery = std::chrono::seconds(10);
+constexpr int kEvaluateShare = 50;
 constexpr double kProgressSeconds = 0.5;
+// Between two looks whether a full disk has room again.
+constexpr Duration kRoomEvery = std::chrono::seconds(5);
 
 Result<optim::OptimizerOptions> optimizer_options(task::Definition const& d, bool client_mode) {
   optim::OptimizerOptions options;
@@ -73,10 +77,13 @@ struct Session::State {
   bool finish_soon = false;
   bool target_reached = false;
   bool measure_whole = false;  ///< asked for
+  bool paused_by_user = false;
+  std::string disk_full;  ///< why nothing is trained: need, have and path; empty: there is room
   TimePoint last_checkpoint{};
-  TimePoint last_evaluation{};
+  TimePoint next_evaluation{};
   TimePoint last_progress{};
   std::int64_t checkpoint_epoch = -1;
+  std::shared_ptr<averaging::StateSnapshot const> unsaved;  ///< what a full disk did not take
   Scope scope;
 
   Runtime& runtime() { return services.runtime(); }
@@ -99,9 +106,41 @@ struct Session::State {
         };
     // Serve from the first chunk on.
     serve_files_of(services, found.record);
-    WAGGLE_CO_TRY(files,
-                  co_await fetch_files(services, found.record, std::move(progress), kNoDeadline));
+    for (;;) {
+      auto report = progress;
+      auto fetched = co_await fetch_files(services, found.record, std::move(report), kNoDeadline);
+      if (fetched) {
+        files = *std::move(fetched);
+        break;
+      }
+      if (fetched.error().code != Errc::too_large) co_return std::move(fetched).error();
+      // What came stays and is served; whoever owns the disk makes room, or leaves.
+      say_disk_full(fetched.error().detail);
+      WAGGLE_CO_TRY_STATUS(co_await runtime().sleep_for(kRoomEvery));
+    }
+    disk_full.clear();
     co_return ok();
+  }
+
+  // Once for each time that the disk fills up; the numbers on view are the newest.
+  void say_disk_full(std::string why) {
+    bool const fresh = disk_full.empty();
+    disk_full = std::move(why);
+    view.state = "paused";
+    view.reason = disk_full;
+    if (!fresh) return;
+    events(events::state(services, "paused", cat("paused until there is room: ", disk_full)));
+    services.notice(disk_full);
+  }
+
+  // Every pause names its reason; a person's comes first.
+  void pause_or_train() {
+    bool const pause = paused_by_user || !disk_full.empty();
+    if (optimizer && pause) optimizer->pause();
+    if (optimizer && !pause) optimizer->resume();
+    if (!optimizer) return;
+    view.state = pause ? "paused" : "training";
+    view.reason = paused_by_user ? "paused by you" : disk_full;
   }
 
   // The newest checkpoint, or the task's initial weights at epoch 0.
@@ -168,6 +207,7 @@ struct Session::State {
     events(events::training(
         services, epoch, trainer->parameter_count(), trainer->facts().training_flops_per_sample));
     view.epoch = epoch;
+    pause_or_train();
     if (finish_soon) optimizer->finish();
     auto const trained = co_await optimizer->run(
         epoch, [this](optim::EpochReport const& report) { return enough(report); });
@@ -241,10 +281,12 @@ struct Session::State {
     // Peers take turns by their place in the group, so that one of them measures while the others
     // train on.
     bool const asked = options.until_accuracy.has_value();
-    if (!whole && now - last_evaluation > kEvaluateEvery && (asked || my_turn(report))) {
-      last_evaluation = now;
+    if (!whole && now >= next_evaluation && (asked || my_turn(report))) {
       auto measured = co_await trainer->evaluate(/*whole=*/false, now + kEvaluationTime);
       if (!measured) co_return std::move(measured).error();
+      auto const peers = report.gradients ? std::ssize(report.gradients->group) : 1;
+      auto const after = runtime().now();
+      next_evaluation = after + std::max(kEvaluateEvery, kEvaluateShare * peers * (after - now));
       take_measurement(report.epoch, *measured, Measured::sample);
       // What a sample promises is checked on the whole set before anybody leaves on it.
       whole = asked && measured->accuracy && *measured->accuracy >= *options.until_accuracy;
@@ -260,9 +302,46 @@ struct Session::State {
       last_checkpoint = now;
       auto saved = co_await save(report.epoch);
       if (!saved && saved.error().code == Errc::cancelled) co_return saved;
-      if (!saved) services.notice(cat("the state could not be saved: ", saved.error().detail));
+      if (!saved && saved.error().code == Errc::too_large) {
+        wait_for_room(saved.error().detail, report.epoch);
+      } else if (!saved) {
+        services.notice(cat("the state could not be saved: ", saved.error().detail));
+      }
     }
     co_return ok();
+  }
+
+  // Training on would give what a power cut takes away: nothing is trained until it can be saved.
+  void wait_for_room(std::string why, std::int64_t epoch) {
+    bool const waiting = !disk_full.empty();
+    say_disk_full(std::move(why));
+    pause_or_train();
+    if (!waiting) scope.spawn("wait for room", save_when_there_is_room(epoch));
+  }
+
+  Co<void> save_when_there_is_room(std::int64_t epoch) {
+    for (;;) {
+      auto const slept = co_await runtime().sleep_for(kRoomEvery);
+      if (!slept) co_return;
+      if (!unsaved) break;
+      auto state = unsaved;
+      auto const saved = co_await save_checkpoint(services, found.record, std::move(state));
+      if (saved) {
+        checkpoint_epoch = epoch;
+        break;
+      }
+      if (saved.error().code == Errc::cancelled) co_return;
+      if (saved.error().code != Errc::too_large) {
+        services.notice(cat("the state could not be saved: ", saved.error().detail));
+        break;
+      }
+      say_disk_full(saved.error().detail);
+      pause_or_train();
+    }
+    unsaved.reset();
+    disk_full.clear();
+    pause_or_train();
+    events(events::state(services, view.state, "there is room again"));
   }
 
   bool my_turn(optim::EpochReport const& report) const {
@@ -284,7 +363,9 @@ struct Session::State {
   Co<Status> save(std::int64_t epoch) {
     if (epoch == checkpoint_epoch) co_return ok();
     WAGGLE_CO_TRY(auto state, co_await trainer->snapshot(epoch, runtime().now() + kEvaluationTime));
+    unsaved = state;
     WAGGLE_CO_TRY_STATUS(co_await save_checkpoint(services, found.record, std::move(state)));
+    unsaved.reset();
     checkpoint_epoch = epoch;
     co_return ok();
   }
@@ -331,15 +412,13 @@ Co<void> Session::close() {
 }
 
 void Session::pause() {
-  if (state_->optimizer) state_->optimizer->pause();
-  state_->view.state = "paused";
-  state_->view.reason = "paused by you";
+  state_->paused_by_user = true;
+  state_->pause_or_train();
 }
 
 void Session::resume() {
-  if (state_->optimizer) state_->optimizer->resume();
-  state_->view.state = "training";
-  state_->view.reason.clear();
+  state_->paused_by_user = false;
+  state_->pause_or_train();
 }
 
 void Session::finish(std::optional<std::int64_t> at_epoch) {

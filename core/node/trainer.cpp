@@ -22,6 +22,16 @@ averaging::Schema schema_of(std::vector<worker::TensorFacts> const& tensors) {
   return schema;
 }
 
+// AdamW's moments, whatever the codec, travel as float32.
+averaging::Schema state_schema(worker::Facts const& facts) {
+  auto schema = schema_of(facts.state_averaging());
+  if (!facts.step_tensors) return schema;
+  auto const statistics = facts.parameters.size() * facts.statistics.size();
+  for (std::size_t i = 0; i < statistics; ++i)
+    schema[facts.parameters.size() + i].role = compress::TensorRole::optimizer;
+  return schema;
+}
+
 Error failed(char const* what, std::filesystem::path const& path) {
   return Error{Errc::io, cat("cannot ", what, " ", path.string(), ": ", std::strerror(errno))};
 }
@@ -34,7 +44,7 @@ class ProcessTrainer final : public Trainer {
       : services_(services), classifies_(classifies), process_(std::move(process)) {
     auto const& facts = process_->facts();
     facts_.parameters = schema_of(facts.parameters);
-    facts_.state_averaging = schema_of(facts.state_averaging());
+    facts_.state_averaging = state_schema(facts);
     facts_.download = schema_of(facts.download());
     facts_.training_flops_per_sample = facts.training_flops_per_sample;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/worker/messages.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <cstring>
 #include <limits>
@@ -290,6 +291,14 @@ std::uint64_t Facts::extra_values() const noexcept {
 
 std::uint64_t Facts::statistic_values() const noexcept {
   return parameter_values() * statistics.size();
+}
+
+std::uint32_t Facts::probe_samples() const noexcept {
+  if (!(training_flops_per_sample > 0)) return kProbeSamples;
+  auto const affordable = std::clamp(kProbeFlops / training_flops_per_sample,
+                                     static_cast<double>(kFewestProbeSamples),
+                                     static_cast<double>(kProbeSamples));
+  return static_cast<std::uint32_t>(affordable);
 }
 
 std::vector<TensorFacts> Facts::state_averaging() const {

@@ -30,8 +30,10 @@ constexpr std::size_t kMaxMessage = 160 * 1024;
 constexpr std::size_t kMaxDescriptors = 64;
 constexpr std::size_t kMaxText = 96 * 1024;
 constexpr std::size_t kMaxTensors = 8192;
-/// The test samples that a downloaded state is judged by.
+/// The test samples that a downloaded state is judged by: at most, and fewer the dearer they are.
 constexpr std::uint32_t kProbeSamples = 512;
+constexpr std::uint32_t kFewestProbeSamples = 64;  // fewer: the loss says little
+constexpr double kProbeFlops = 64e9;               // as training_flops: about a second of one core
 
 struct TensorFacts {
   std::string name;
@@ -64,6 +66,8 @@ struct Facts {
   [[nodiscard]] std::uint64_t parameter_values() const noexcept;
   [[nodiscard]] std::uint64_t extra_values() const noexcept;
   [[nodiscard]] std::uint64_t statistic_values() const noexcept;  ///< of all statistics together
+  /// The same for every peer of a task, so that their probes compare.
+  [[nodiscard]] std::uint32_t probe_samples() const noexcept;
   /// Parameters, each statistic for all parameters, extras. DESIGN.md section 5.
   [[nodiscard]] std::vector<TensorFacts> state_averaging() const;
   /// Parameters, extras, then a parameter's optimizer tensors in alphabetical order, parameter by

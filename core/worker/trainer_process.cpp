@@ -384,7 +384,7 @@ Co<Result<Evaluation>> TrainerProcess::evaluate(TimePoint deadline) {
 }
 
 Co<Result<Evaluation>> TrainerProcess::evaluate_fixed(TimePoint deadline) {
-  Message question = Evaluate{state_->version, kProbeSamples};
+  Message question = Evaluate{state_->version, state_->facts.probe_samples()};
   auto answer = co_await state_->call(std::move(question), kNone, deadline);
   co_return to_evaluation(std::move(answer));
 }
@@ -399,7 +399,7 @@ Co<Result<Evaluation>> TrainerProcess::probe(std::span<float const> values, Time
   auto mapping = Mapping::map(memory->get(), needed);
   if (!mapping) co_return std::move(mapping).error();
   std::copy_n(values.begin(), needed, mapping->values().begin());
-  Message question = Probe{kProbeSamples};
+  Message question = Probe{state_->facts.probe_samples()};
   std::vector<int> descriptors(1, memory->get());
   auto answer = co_await state_->call(std::move(question), std::move(descriptors), kNone, deadline);
   co_return to_evaluation(std::move(answer));
@@ -411,7 +411,7 @@ std::vector<float> TrainerProcess::averaged_state() const {
 
 Status TrainerProcess::load_averaged_state(std::span<float const> values) {
   WAGGLE_ASSERT(!state_->busy, "loading while the trainer works");
-  WAGGLE_TRY_STATUS(unpack_averaged(values, state_->parts()));
+  WAGGLE_TRY_STATUS(unpack_averaged(state_->facts, values, state_->parts()));
   state_->statistics.touch();
   ++state_->version;
   return ok();

@@ -131,7 +131,7 @@ class TrainerProcess {
 
   /// The whole test set. Loss and accuracy.
   [[nodiscard]] Co<Result<Evaluation>> evaluate(TimePoint deadline);
-  /// The first kProbeSamples test samples, with the current state.
+  /// The first Facts::probe_samples() test samples, with the current state.
   [[nodiscard]] Co<Result<Evaluation>> evaluate_fixed(TimePoint deadline);
   /// The same with a candidate: `values` begins with parameters and extras in download order (what
   /// follows is ignored). The current state is not touched.

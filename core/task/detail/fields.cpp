@@ -140,7 +140,7 @@ constexpr Field kFields[] = {
    "How gradients travel. size_adaptive: float16 below 4096 values, uniform8bit from there."},
   {"swarm", "state_compression", SLOT(swarm.state_compression), false,
    one_of("none float16 uniform8bit size_adaptive", "scaled_float16 quantile8bit blockwise8bit"), kAlways,
-   "How parameters and statistics travel."},
+   "How parameters and statistics travel; AdamW's moments always as float32, which float16 would spoil."},
   {"swarm", "matchmaking_time", SLOT(swarm.matchmaking_time), false, between(0.1, 600), kAlways,
    "Seconds for which a peer waits for its group; hivemind's min_matchmaking_time."},
   {"swarm", "averaging_timeout", SLOT(swarm.averaging_timeout), false, between(1, 3600), kAlways,

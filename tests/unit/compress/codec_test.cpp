@@ -162,6 +162,11 @@ TEST_SUITE("Policy") {
     CHECK(policy->for_tensor(4096) == CompressionType::uniform_8bit);
   }
 
+  TEST_CASE("an optimizer's moments are never rounded") {
+    CHECK(Policy(CompressionType::float16).for_tensor(10, TensorRole::optimizer) ==
+          CompressionType::none);
+  }
+
   TEST_CASE("an unknown name is refused with the known ones") {
     auto const policy = Policy::parse("gzip");
     REQUIRE(!policy);

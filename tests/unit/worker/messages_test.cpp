@@ -85,6 +85,17 @@ TEST_CASE("messages, tensors that no machine could hold are refused") {
   CHECK(!decode(*encode(facts)));
 }
 
+TEST_CASE("a probe costs about the same whatever the model") {
+  Facts facts;
+  CHECK(facts.probe_samples() == kProbeSamples);
+  facts.training_flops_per_sample = 1e6;
+  CHECK(facts.probe_samples() == kProbeSamples);
+  facts.training_flops_per_sample = 0.64e9;
+  CHECK(facts.probe_samples() == 100);
+  facts.training_flops_per_sample = 1e12;
+  CHECK(facts.probe_samples() == kFewestProbeSamples);
+}
+
 TEST_CASE("Facts, lists tensors in the orders of averaging and of a download") {
   auto const facts = some_facts();
   CHECK(facts.parameter_values() == 10);

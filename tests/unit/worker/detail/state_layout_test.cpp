@@ -36,21 +36,38 @@ TEST_CASE("state, goes out and comes back in both orders") {
   CHECK(e2 == e);
   CHECK(s2 == s);
   std::fill(s2.begin(), s2.end(), 0.0f);
-  REQUIRE(unpack_averaged(averaged, other));
+  REQUIRE(unpack_averaged(facts, averaged, other));
   CHECK(s2 == s);
+}
+
+TEST_CASE("a second moment below zero keeps the own value, and refuses a download") {
+  auto const facts = adamw_facts();
+  Values p{1, 2, 3}, e{4}, s{10, 11, 12, 20, 21, 22};
+  StateParts const parts{p, e, s};
+  auto averaged = pack_averaged(parts);
+  averaged[6] = -1e-8f;  // exp_avg_sq of the first parameter's first value
+  averaged[7] = 5;
+  averaged[3] = -3;  // a first moment may be what it likes
+  REQUIRE(unpack_averaged(facts, averaged, parts));
+  CHECK(s == Values{-3, 11, 12, 20, 5, 22});
+  auto download = pack_download(facts, parts, 7);
+  download[6] = -1e-8f;
+  auto const before = s;
+  CHECK(!unpack_download(facts, download, parts));
+  CHECK(s == before);
 }
 
 TEST_CASE("state, of another size or with a value that is not finite changes nothing") {
   auto const facts = adamw_facts();
   Values p{1, 2, 3}, e{4}, s(6);
   StateParts const parts{p, e, s};
-  CHECK(!unpack_averaged(Values(9), parts));
+  CHECK(!unpack_averaged(facts, Values(9), parts));
   CHECK(!unpack_download(facts, Values(13), parts));
   for (auto const bad :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     Values averaged(10);
     averaged.back() = bad;
-    CHECK(!unpack_averaged(averaged, parts));
+    CHECK(!unpack_averaged(facts, averaged, parts));
     Values download(12);
     download.back() = bad;
     CHECK(!unpack_download(facts, download, parts));
