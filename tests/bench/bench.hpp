@@ -28,7 +28,9 @@ double best_seconds_per_call(std::function<void()> const& call,
                              double seconds = 0.15,
                              int runs = 5);
 
+Rows allreduce();
 Rows codec();
+Rows dht();
 Rows stream();
 
 void print(Rows const& rows, bool json);
