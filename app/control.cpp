@@ -14,6 +14,7 @@ struct Control {
   char const* word;
   char const* description;
   char const* done;
+  char const* examples;
   node::Command::Kind kind;
 };
 
@@ -21,9 +22,18 @@ constexpr Control kControls[] = {
     {"pause",
      "Compute nothing, but stay in the swarm and keep serving",
      "paused",
+     "  waggle pause\n  waggle pause fashion_resnet\n",
      node::Command::Kind::pause},
-    {"resume", "Go on after pause", "resumed", node::Command::Kind::resume},
-    {"finish", "Finish this epoch, save, and leave", "finishing", node::Command::Kind::finish},
+    {"resume",
+     "Go on after pause",
+     "resumed",
+     "  waggle resume\n  waggle resume --data-dir /srv/waggle\n",
+     node::Command::Kind::resume},
+    {"finish",
+     "Finish this epoch, save, and leave",
+     "finishing",
+     "  waggle finish\n  waggle finish --at-epoch 500\n",
+     node::Command::Kind::finish},
 };
 
 }  // namespace
@@ -32,6 +42,7 @@ void add_control(CLI::App& app, Common& common, Action& chosen) {
   for (auto const& control : kControls) {
     auto* const command = app.add_subcommand(control.word, control.description);
     add_common(*command, common);
+    add_examples(*command, control.examples);
     auto const request = std::make_shared<node::Command>();
     request->kind = control.kind;
     command->add_option("prefix", request->prefix, "The task; every task if not given");

@@ -7,10 +7,10 @@
 #include <thread>
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
+#include "core/node/config.hpp"
 
 #include "app/signals.hpp"
 
@@ -20,12 +20,18 @@ namespace {
 Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
   node::Options options;
   options.data_dir = common.data_dir;
-  options.listen_host = flags.host;
-  options.port = flags.port;
-  options.client_mode = flags.client;
-  options.threads =
-      flags.threads != 0 ? flags.threads : std::max(1U, std::thread::hardware_concurrency() / 2);
+  auto const config = node::read_config(common.data_dir);
+  options.listen_host = flags.host.value_or(config.host.value_or(options.listen_host));
+  options.port = flags.port.value_or(config.port.value_or(options.port));
+  options.client_mode = flags.client || config.client.value_or(false);
+  auto const threads = flags.threads.value_or(config.threads.value_or(0));
+  options.threads = threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency() / 2);
   options.version = WAGGLE_VERSION;
+  if (!config.trouble.empty())
+    options.notices.push_back(
+        cat(config.trouble, "; waggle.toml is left as it is and not used until this is right"));
+  for (auto const& text : config.peers)
+    if (auto address = wire::Multiaddr::parse(text)) options.peers.push_back(*std::move(address));
   for (auto const& text : flags.peers) {
     auto address = wire::Multiaddr::parse(text);
     if (!address) return Error{Errc::invalid, cat("--peer ", text, ": ", address.error().detail)};
@@ -72,16 +78,13 @@ int report(Common const& common, node::Outcome const& outcome) {
 void add_node_flags(CLI::App& command, NodeFlags& flags) {
   command.add_option(
       "--peer", flags.peers, "An address to begin with, /ip4/…/tcp/…/p2p/…; may be repeated");
-  command.add_option("--host", flags.host, "The address to listen on")->capture_default_str();
-  command
-      .add_option(
-          "--port",
-          flags.port,
-          "The port to listen on; 0: the last one, else any; a busy one makes way for the next")
-      ->capture_default_str();
-  command.add_option("--threads", flags.threads, "Threads that train; 0: half of the cores")
-      ->check(CLI::Range(0, 256))
-      ->capture_default_str();
+  command.add_option("--host", flags.host, "The address to listen on [0.0.0.0]");
+  command.add_option(
+      "--port",
+      flags.port,
+      "The port to listen on; 0: the last one, else any; a busy one makes way for the next [0]");
+  command.add_option("--threads", flags.threads, "Threads that train; 0: half of the cores [0]")
+      ->check(CLI::Range(0, 256));
   command.add_flag("--client", flags.client, "Accept no connections: ask and compute only");
 }
 
@@ -112,7 +115,6 @@ int drive(Common const& common, NodeFlags const& flags, node::Job job) {
     int const now = signals::count();
     if (now == seen) continue;
     seen = now;
-    if (now >= 2) ::_exit(kInterrupted);
     if (!common.json) std::fprintf(stderr, "finishing the round; once more to leave at once\n");
     node.leave();
   }

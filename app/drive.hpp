@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,13 @@
 
 namespace waggle::app {
 
-/// Options of subcommands that start a node.
+/// Options of subcommands that start a node. Unset: as waggle.toml in the data directory says, else
+/// node::Options' defaults.
 struct NodeFlags {
-  std::vector<std::string> peers;
-  std::string host = "0.0.0.0";
-  std::uint16_t port = 0;
-  std::size_t threads = 0;  ///< 0: half of the cores
+  std::vector<std::string> peers;  ///< beside those of waggle.toml
+  std::optional<std::string> host;
+  std::optional<std::uint16_t> port;
+  std::optional<std::size_t> threads;  ///< 0: half of the cores
   bool client = false;
 };
 

@@ -3,10 +3,10 @@
 
 namespace waggle::app::signals {
 
-/// From here on SIGINT and SIGTERM only count; a closed standard output is an error of write, not
-/// death.
+/// From here on the first SIGINT or SIGTERM only counts, and the second ends the program at once
+/// with 130; a closed standard output is an error of write, not death.
 void catch_interrupts();
-/// How many came: one means leave well, two means leave now.
+/// How many came: one means leave well.
 [[nodiscard]] int count() noexcept;
 /// Whether the last one was SIGTERM, which ends with 0 where Ctrl-C ends with 130.
 [[nodiscard]] bool last_was_term() noexcept;

@@ -10,6 +10,7 @@
 #include "core/base/text.hpp"
 #include "core/device/machine.hpp"
 #include "core/node/api.hpp"
+#include "core/node/config.hpp"
 #include "core/worker/trainer_process.hpp"
 
 namespace waggle::node {
@@ -55,6 +56,12 @@ void look_at_directory(Options const& options, std::vector<Finding>& out) {
                        " bytes, at most ",
                        kMaxSocketPath,
                        " are possible; choose a shorter --data-dir")});
+}
+
+void look_at_config(Options const& options, std::vector<Finding>& out) {
+  auto const config = read_config(options.data_dir);
+  if (!config.trouble.empty())
+    out.push_back({Grade::warning, "waggle.toml", cat(config.trouble, "; it is not used")});
 }
 
 void look_at_keys(Options const& options, std::vector<Finding>& out) {
@@ -129,6 +136,7 @@ void look_at_node(Options const& options, std::vector<Finding>& out) {
 std::vector<Finding> examine(Options const& options) {
   std::vector<Finding> findings;
   look_at_directory(options, findings);
+  look_at_config(options, findings);
   look_at_keys(options, findings);
   look_at_trainer(findings);
   look_at_memory(findings);

@@ -94,6 +94,10 @@ Event state(Services& services, std::string const& state, std::string const& tex
   return make(services, "state", {{"state", state}, {"text", text}}, text);
 }
 
+Event notice(Services& services, std::string const& text) {
+  return make(services, "notice", {{"text", text}}, cat("note: ", text));
+}
+
 Event fetch(Services& services, std::uint64_t done, std::uint64_t total, std::size_t providers) {
   return make(services,
               "fetch",

@@ -21,6 +21,8 @@ namespace events {
                               std::string const& prefix,
                               std::uint64_t version);
 [[nodiscard]] Event state(Services& services, std::string const& state, std::string const& text);
+/// Something a person should know; status and doctor show it too.
+[[nodiscard]] Event notice(Services& services, std::string const& text);
 [[nodiscard]] Event fetch(Services& services,
                           std::uint64_t done,
                           std::uint64_t total,

@@ -17,10 +17,15 @@ JobRunner::JobRunner(Services& services, EventSink events)
       scope_(services.runtime()) {
 }
 
-JobRunner::~JobRunner() = default;
+JobRunner::~JobRunner() {
+  services_.on_notice(nullptr);
+}
 
 void JobRunner::announce_start() {
   events_(events::started(services_));
+  for (auto const& text : services_.notices()) events_(events::notice(services_, text));
+  services_.on_notice(
+      [this](std::string const& text) { events_(events::notice(services_, text)); });
 }
 
 Co<Outcome> JobRunner::run(Job job) {

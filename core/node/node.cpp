@@ -14,6 +14,7 @@
 #include "core/node/api.hpp"
 #include "core/node/jobs.hpp"
 #include "core/node/observer.hpp"
+#include "core/task/link.hpp"
 
 namespace waggle::node {
 namespace {
@@ -36,6 +37,8 @@ struct Node::State {
   std::unique_ptr<Services> services;
   std::unique_ptr<JobRunner> runner;
   std::unique_ptr<Observer> observer;
+
+  bool leave_asked = false;  ///< before there was a runner
 
   Latest<Snapshot> latest;
   std::unique_ptr<Api> api;
@@ -68,8 +71,12 @@ struct Node::State {
   }
 
   Co<Outcome> serve(Scope& scope) {
-    auto begun = services->begin();
+    // Peers in a link can say, too, whether somebody runs with a copy of our keys.
+    if (auto const* const train = std::get_if<TrainJob>(&job))
+      if (auto const link = task::Link::parse(train->link)) services->add_peers(link->peers);
+    auto begun = co_await services->begin();
     if (!begun) co_return Outcome{std::move(begun).error(), {}};
+    if (leave_asked) co_return Outcome{Error{Errc::cancelled, "stopped"}, {}};
     EventSink sink = [this](Event const& event) { emit(event); };
     runner = std::make_unique<JobRunner>(*services, std::move(sink));
     observer = std::make_unique<Observer>(*services, *runner, latest);
@@ -132,6 +139,7 @@ std::optional<Outcome> Node::wait_for(std::chrono::milliseconds patience) {
 
 void Node::leave() {
   asio::post(state_->runtime.executor(), [raw = state_.get()] {
+    raw->leave_asked = true;
     if (raw->runner) raw->runner->leave();
   });
 }

@@ -21,6 +21,7 @@ struct Options {
   std::size_t threads = 1;             ///< of the trainer
   bool client_mode = false;            ///< accept no connections, serve nothing
   bool serve_api = true;               ///< <data dir>/api.sock
+  std::vector<std::string> notices;    ///< what there is to say of how it was started
   std::string version = "0.1.0";
 };
 

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 
+#include "core/base/file.hpp"
 #include "core/base/log.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/net/address_book.hpp"
 #include "core/net/kad/service.hpp"
 #include "core/node/blob_index.hpp"
+#include "core/node/clone.hpp"
 
 namespace waggle::node {
 namespace {
@@ -18,6 +20,24 @@ constexpr Duration kLongestRetry =
 constexpr Duration kBootstrapTime = std::chrono::seconds(15);
 constexpr Duration kPeerBookPeriod = std::chrono::seconds(60);
 constexpr std::size_t kPeerBookAsked = 16;
+constexpr std::size_t kMaxNotices = 64;  // the oldest go: a full disk may say the same for days
+// For the look at start whether a copy of us runs. Longer: a machine that changed its network,
+// whose old addresses swallow every packet, starts later.
+constexpr Duration kCloneSearch = std::chrono::seconds(3);
+
+// Where we listened last, one address a line.
+constexpr std::string_view kAddressesSetting = "addresses";
+
+std::vector<wire::Multiaddr> parse_lines(std::string_view text) {
+  std::vector<wire::Multiaddr> addresses;
+  while (!text.empty()) {
+    auto const end = text.find('\n');
+    if (auto address = wire::Multiaddr::parse(text.substr(0, end)))
+      addresses.push_back(*std::move(address));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return addresses;
+}
 
 }  // namespace
 
@@ -41,6 +61,7 @@ Services::~Services() = default;
 Result<std::unique_ptr<Services>> Services::open(Runtime& runtime, Options options) {
   auto services = std::unique_ptr<Services>(new Services(runtime, std::move(options)));
   auto& s = *services;
+  s.notices_ = s.options_.notices;
   auto const& folder = s.options_.data_dir;
   std::error_code ec;
   std::filesystem::create_directories(folder, ec);
@@ -51,6 +72,7 @@ Result<std::unique_ptr<Services>> Services::open(Runtime& runtime, Options optio
   WAGGLE_TRY(s.lock_, store::DirectoryLock::take(folder));
   WAGGLE_TRY(s.store_, store::Store::open(folder / "waggle.sqlite3"));
   if (!s.store_->notice().empty()) s.notice(s.store_->notice());
+  s.identity_is_new_ = !std::filesystem::exists(folder / "identity.key", ec);
   WAGGLE_TRY(s.identity_, crypto::Identity::load_or_create(folder / "identity.key"));
   WAGGLE_TRY(s.record_key_, crypto::RecordKey::load_or_create(folder / "record.key"));
   s.compute_ = std::make_unique<ThreadPool>("compute", 1);
@@ -60,7 +82,43 @@ Result<std::unique_ptr<Services>> Services::open(Runtime& runtime, Options optio
   return services;
 }
 
-Status Services::begin() {
+Co<Status> Services::begin() {
+  if (!identity_is_new_) {
+    WAGGLE_CO_TRY_STATUS(co_await yield_copied_identity());
+  }
+  co_return open_network();
+}
+
+// Two peers with one PeerID, or one record key, would take each other's records and connections.
+// Who started later makes way. Nothing of ours listens yet, so whoever answers is somebody else;
+// our own last process, dead or alive, cannot be: its lock was ours to take.
+Co<Status> Services::yield_copied_identity() {
+  std::vector<wire::Multiaddr> own;
+  if (auto const last = store_->setting(kAddressesSetting); last && *last)
+    own = parse_lines(**last);
+  auto seeds = co_await known_peers();
+  auto const copied = identity_->peer_id();
+  auto const found =
+      co_await find_clone(runtime_, copied, std::move(own), std::move(seeds), kCloneSearch);
+  if (!found) co_return ok();
+  auto const& folder = options_.data_dir;
+  auto fresh_records = crypto::RecordKey::generate();
+  auto fresh = crypto::Identity::generate();
+  // The identity last: killed in between, the next start finds the copy again.
+  WAGGLE_CO_TRY_STATUS(write_file(folder / "record.key", fresh_records.to_der(), FileMode::secret));
+  WAGGLE_CO_TRY_STATUS(write_file(folder / "identity.key", fresh.to_protobuf(), FileMode::secret));
+  identity_ = std::move(fresh);
+  record_key_ = std::move(fresh_records);
+  notice(cat("this data directory is a copy of one that is in use: ",
+             crypto::to_text(copied),
+             " answers at ",
+             found->text(),
+             "; a new identity and a new record key were made here, and this peer is now ",
+             crypto::to_text(identity_->peer_id())));
+  co_return ok();
+}
+
+Status Services::open_network() {
   network_ = std::make_unique<Network>(runtime_);
   net::SwarmOptions swarm;
   swarm.listen_host = options_.client_mode ? "" : options_.listen_host;
@@ -78,7 +136,13 @@ Status Services::begin() {
   auto const port = swarm_->listen_port();
   if (swarm.listen_port != 0 && port != swarm.listen_port && port != 0)
     notice(cat("port ", swarm.listen_port, " was busy, listening on ", port));
-  if (port != 0) (void)store_->put_setting("port", cat(port));
+  if (port != 0) {
+    std::string lines;
+    for (auto const& address : link_addresses()) lines += cat(address.text(), '\n');
+    for (auto const& noted :
+         {store_->put_setting("port", cat(port)), store_->put_setting(kAddressesSetting, lines)})
+      if (!noted) log::warning("store", noted.error().detail);
+  }
 
   net::kad::ServiceOptions kad;
   kad.server_mode = !options_.client_mode;
@@ -106,7 +170,13 @@ Status Services::begin() {
 
 void Services::notice(std::string text) {
   log::info("node", text);
+  if (notice_observer_) notice_observer_(text);
   notices_.push_back(std::move(text));
+  if (notices_.size() > kMaxNotices) notices_.erase(notices_.begin());
+}
+
+void Services::on_notice(std::function<void(std::string const&)> observer) {
+  notice_observer_ = std::move(observer);
 }
 
 void Services::serve_blobs(std::set<blob::BlobId> ids) {
@@ -132,25 +202,30 @@ std::vector<wire::Multiaddr> Services::link_addresses() const {
   return addresses;
 }
 
+// The peers we were told of, then those of the peer book, each with /p2p/.
+Co<std::vector<wire::Multiaddr>> Services::known_peers() {
+  auto all = peers_;
+  auto read_book = [this] { return store_->peers(kPeerBookAsked); };
+  auto const book = co_await on(*disk_, runtime_, std::move(read_book));
+  if (book)
+    for (auto const& peer : *book) {
+      auto const id = PeerId::from_bytes(peer.peer_id);
+      auto const address = wire::Multiaddr::from_bytes(peer.address);
+      if (id && address) all.push_back(address->with_peer_id(*id));
+    }
+  co_return all;
+}
+
 Co<void> Services::join() {
   // A peer that was asked once is in the address book; bootstrap names those that do not answer.
   Duration wait = kFirstRetry;
   while (!scope_.cancelled()) {
     auto const version = peers_version_;
     std::vector<PeerId> ids;
-    for (auto const& address : peers_)
+    auto const known = co_await known_peers();
+    for (auto const& address : known)
       if (auto const id = address.peer_id(); id && *id != swarm_->self()) {
         swarm_->add_addresses(*id, std::span(&address, 1));
-        ids.push_back(*id);
-      }
-    auto read_book = [this] { return store_->peers(kPeerBookAsked); };
-    auto const known = co_await on(*disk_, runtime_, std::move(read_book));
-    if (known)
-      for (auto const& peer : *known) {
-        auto const id = PeerId::from_bytes(peer.peer_id);
-        auto const address = wire::Multiaddr::from_bytes(peer.address);
-        if (!id || !address || *id == swarm_->self()) continue;
-        swarm_->add_addresses(*id, std::span(&*address, 1));
         ids.push_back(*id);
       }
     std::sort(ids.begin(), ids.end());

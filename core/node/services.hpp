@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -28,10 +29,11 @@ class Services {
   [[nodiscard]] static Result<std::unique_ptr<Services>> open(Runtime& runtime, Options options);
   ~Services();
 
-  /// Listens and serves; then, in the background, joins by the given peers and those of the peer
-  /// book, with growing waits, for as long as none answers, and keeps the peer book. Errors: io (no
-  /// port).
-  [[nodiscard]] Status begin();
+  /// Looks whether somebody else runs with a copy of our keys, and then takes new ones; listens and
+  /// serves; then, in the background, joins by the given peers and those of the peer book, with
+  /// growing waits, for as long as none answers, and keeps the peer book. Errors: io (no port, new
+  /// keys that cannot be written), cancelled.
+  [[nodiscard]] Co<Status> begin();
   /// Waits until at least one peer answered, or until nobody was to be asked. Errors: timeout,
   /// cancelled.
   [[nodiscard]] Co<Status> joined(TimePoint deadline);
@@ -44,7 +46,10 @@ class Services {
   void add_peers(std::vector<wire::Multiaddr> const& peers);
   /// Serves these blobs beside those that are served already.
   void serve_blobs(std::set<blob::BlobId> ids);
+  /// Says something that a person should know: shown by status and doctor, and told to on_notice().
   void notice(std::string text);
+  /// Told every notice from here on.
+  void on_notice(std::function<void(std::string const&)> observer);
 
   [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
 
@@ -74,6 +79,9 @@ class Services {
  private:
   struct Network;
   Services(Runtime& runtime, Options options);
+  [[nodiscard]] Status open_network();
+  [[nodiscard]] Co<Status> yield_copied_identity();
+  [[nodiscard]] Co<std::vector<wire::Multiaddr>> known_peers();
   [[nodiscard]] Co<void> join();
   [[nodiscard]] Co<void> keep_peer_book();
 
@@ -93,6 +101,8 @@ class Services {
   std::unique_ptr<task::Directory> directory_;
   std::vector<wire::Multiaddr> peers_;
   std::vector<std::string> notices_;
+  std::function<void(std::string const&)> notice_observer_;
+  bool identity_is_new_ = false;  ///< made by this start: nobody can have a copy
   std::set<blob::BlobId> served_;
   std::uint64_t peers_version_ = 0;  ///< counts changes of peers_, so that none is slept through
   Signal peers_changed_;

@@ -21,7 +21,7 @@ THIRD_PARTY = {
     r"^zstd": r"^core/(compress|blob)/.*\.cpp$",
     r"^spdlog/": r"^core/base/.*\.cpp$",
     r"^msgpack": r"^core/wire/.*\.cpp$",
-    r"^toml": r"^core/(task|node)/.*\.cpp$",
+    r"^toml": r"^core/(task|node)/.*\.cpp$|^core/task/strict_toml\.hpp$",
     r"^httplib": r"^(core/node|app)/.*\.cpp$",
     r"^CLI/": r"^app/",
     r"^imgui|^GLFW": r"^ui/",

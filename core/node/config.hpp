@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace waggle::node {
+
+/// What <data dir>/waggle.toml says; its names are those of the flags. Flags beat the file, the
+/// file beats the defaults.
+///
+///     peer = ["/ip4/203.0.113.5/tcp/31337/p2p/12D3KooW…"]
+///     host = "0.0.0.0"
+///     port = 31337
+///     threads = 4
+///     client = false
+struct Config {
+  std::vector<std::string> peers;
+  std::optional<std::string> host;
+  std::optional<std::uint16_t> port;
+  std::optional<std::size_t> threads;
+  std::optional<bool> client;
+  /// Why the file is not used ("FILE:LINE:COLUMN: …"); then nothing else is set. Empty: all is
+  /// well, or there is no file.
+  std::string trouble;
+};
+
+/// Reads the data directory's waggle.toml. Never fails and never touches the file: one that is
+/// wrong anywhere counts for nothing, and `trouble` says where and why.
+[[nodiscard]] Config read_config(std::filesystem::path const& data_dir);
+/// As read_config, of a text; `file` names it in `trouble`.
+[[nodiscard]] Config parse_config(std::string_view toml, std::string_view file);
+
+}  // namespace waggle::node

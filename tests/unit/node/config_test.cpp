@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "core/node/config.hpp"
+
+#include <doctest/doctest.h>
+
+#include "core/base/file.hpp"
+
+#include "tests/unit/node/folder.hpp"
+
+using namespace waggle;
+using namespace waggle::node;
+
+namespace {
+
+constexpr char kPeer[] =
+    "/ip4/203.0.113.5/tcp/31337/p2p/12D3KooWD3eckifWpRn9wQpMG9R9hX3sD158z7EqHWmweQAJU5SA";
+
+Config parse(std::string const& text) {
+  return parse_config(text, "waggle.toml");
+}
+
+}  // namespace
+
+TEST_SUITE("config") {
+  TEST_CASE("every setting is read, and none need be there") {
+    auto const all = parse(std::string("peer = [\"") + kPeer +
+                           "\"]\nhost = \"127.0.0.1\"\nport = 31337\nthreads = 4\nclient = true\n");
+    CHECK(all.trouble == "");
+    CHECK(all.peers == std::vector<std::string>{kPeer});
+    CHECK(all.host == "127.0.0.1");
+    CHECK(all.port == 31337);
+    CHECK(all.threads == 4);
+    CHECK(all.client == true);
+    auto const none = parse("");
+    CHECK(none.trouble == "");
+    CHECK(!none.port);
+  }
+
+  TEST_CASE("what is wrong is named with line and column, and then nothing of the file counts") {
+    struct Case {
+      char const* text;
+      char const* place;
+      char const* word;
+    };
+
+    for (auto const& c : {Case{"port = 31337\nthreds = 4\n", ":2:1:", "threds"},
+                          Case{"port = 31337\nthreads = \"four\"\n", ":2:11:", "whole number"},
+                          Case{"port = 31337\nhost = 7\n", ":2:8:", "text"},
+                          Case{"threads = 2\nport = 65536\n", ":2:8:", "65535"},
+                          Case{"threads = 2\nport = -1\n", ":2:8:", "65535"},
+                          Case{"threads = 2\nclient = 1\n", ":2:10:", "true or false"},
+                          Case{"threads = 2\npeer = \"x\"\n", ":2:8:", "list"},
+                          Case{"threads = 2\npeer = [\"/ip4/1.2.3.4/tcp/5\"]\n", ":2:9:", "/p2p/"},
+                          Case{"threads = 2\nport = \n", ":2:", ""},
+                          Case{"threads = 2\nthreads = 3\n", ":2:", ""},
+                          Case{"[[[[", ":1:", ""},
+                          Case{"threads = \xc2\xbe", ":1:", ""},
+                          Case{"threads = 2\n[node]\nport = 3\n", ":2:", "node"}}) {
+      CAPTURE(c.text);
+      auto const config = parse(c.text);
+      CHECK(config.trouble.starts_with(std::string("waggle.toml") + c.place));
+      CHECK(config.trouble.find(c.word) != std::string::npos);
+      CHECK(!config.port);
+      CHECK(!config.threads);
+      CHECK(config.peers.empty());
+    }
+  }
+
+  TEST_CASE("no file is no trouble; one that cannot be read is, and stays") {
+    test::Folder const folder;
+    CHECK(read_config(folder.path).trouble == "");
+    auto const path = folder.path / "waggle.toml";
+    REQUIRE(write_file(path, as_bytes("port = 7\n"), FileMode::shared));
+    CHECK(read_config(folder.path).port == 7);
+    std::string const huge(100'000, '#');
+    REQUIRE(write_file(path, as_bytes(huge), FileMode::shared));
+    CHECK(read_config(folder.path).trouble.find("65536") != std::string::npos);
+    CHECK(std::filesystem::file_size(path) == huge.size());
+  }
+}
