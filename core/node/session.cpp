@@ -138,7 +138,7 @@ struct Session::State {
     bool const pause = paused_by_user || !disk_full.empty();
     if (optimizer && pause) optimizer->pause();
     if (optimizer && !pause) optimizer->resume();
-    if (!optimizer) return;
+    if (!optimizer || view.state == "finishing" || view.state == "done") return;
     view.state = pause ? "paused" : "training";
     view.reason = paused_by_user ? "paused by you" : disk_full;
   }
@@ -363,11 +363,12 @@ struct Session::State {
   Co<Status> save(std::int64_t epoch) {
     if (epoch == checkpoint_epoch) co_return ok();
     WAGGLE_CO_TRY(auto state, co_await trainer->snapshot(epoch, runtime().now() + kEvaluationTime));
-    unsaved = state;
-    WAGGLE_CO_TRY_STATUS(co_await save_checkpoint(services, found.record, std::move(state)));
-    unsaved.reset();
-    checkpoint_epoch = epoch;
-    co_return ok();
+    auto kept = state;
+    auto saved = co_await save_checkpoint(services, found.record, std::move(state));
+    if (saved) checkpoint_epoch = epoch;
+    bool const full = !saved && saved.error().code == Errc::too_large;
+    unsaved = full ? std::move(kept) : nullptr;
+    co_return saved;
   }
 
   Co<Status> finish_well() {

@@ -89,7 +89,10 @@ Result<CheckpointNote> CheckpointFiles::save(ByteView operator_id,
                                              Writer const& write) {
   std::error_code code;
   std::filesystem::create_directories(folder_, code);
-  if (code) return Error{Errc::io, cat("cannot make ", folder_.string(), ": ", code.message())};
+  if (code) {
+    errno = code.value();
+    return failed("make", folder_, need);
+  }
   CheckpointNote note;
   note.epoch = epoch;
   note.time = time;

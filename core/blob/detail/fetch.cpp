@@ -214,7 +214,8 @@ Co<Ending> Fetch::ask_manifest(net::Stream& stream, PeerId peer) {
   auto decoded = Manifest::decode(answer->body);
   if (!decoded) {
     // The hash fits: whoever named this blob made a bad one, and nobody can serve a better.
-    failure_ = decoded.error();
+    // Refused, so that nobody waits for a larger disk.
+    failure_ = Error{Errc::refused, decoded.error().detail};
     co_return Ending::greeted;
   }
   keeper_.index().put_manifest(id_, answer->body);

@@ -197,7 +197,7 @@ TEST_SUITE("BlobService, among strangers") {
       swarm.world.run(fetch_into(fetcher, id, {host.self()}, 1min, got));
       REQUIRE(got.result);
       REQUIRE(!*got.result);
-      CHECK(got.result->error().code == Errc::too_large);
+      CHECK(got.result->error().code == Errc::refused);
       CHECK(fetcher.index.all().empty());
     }
     swarm.world.run(close_host(host));
