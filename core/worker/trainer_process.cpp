@@ -119,7 +119,9 @@ struct TrainerProcess::State {
       trouble = cat("the trainer died: ", how);
       error.detail = trouble;
     } else {
+      // It writes the shared buffers until it is dead: they are put back only after that.
       child->kill();
+      (void)co_await child->reap(Duration{});
       trouble = cat("the trainer was killed: ", error.detail);
     }
     child.reset();

@@ -75,6 +75,13 @@ std::vector<std::string> environment(std::uint32_t threads) {
   ::_exit(127);
 }
 
+/// Waits for a killed process without holding up the thread: freeing gigabytes takes it a while.
+void reap_later(Runtime& runtime, pid_t pid) {
+  (void)runtime.call_at(runtime.now() + milliseconds(5), [&runtime, pid] {
+    if (::waitpid(pid, nullptr, WNOHANG) == 0) reap_later(runtime, pid);
+  });
+}
+
 std::string describe(int status) {
   if (WIFSIGNALED(status)) return cat("killed by signal ", WTERMSIG(status));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return "could not be executed";
@@ -145,7 +152,7 @@ Result<std::unique_ptr<Child>> Child::spawn(Runtime& runtime, ChildOptions const
 Child::~Child() {
   if (!reaped_) {
     kill();
-    (void)try_reap(true);
+    if (!try_reap(false)) reap_later(runtime_, pid_);
   }
 }
 

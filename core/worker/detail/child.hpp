@@ -28,7 +28,7 @@ class Child {
   /// handle), and dies with us. Errors: io.
   [[nodiscard]] static Result<std::unique_ptr<Child>> spawn(Runtime& runtime,
                                                             ChildOptions const& options);
-  /// Kills and reaps.
+  /// Kills; the runtime's timers reap, so that nothing waits here.
   ~Child();
   Child(Child const&) = delete;
   Child& operator=(Child const&) = delete;
@@ -43,7 +43,7 @@ class Child {
   /// Closes our end, which tells the trainer to leave.
   void hang_up() noexcept;
   /// Waits for the end and says how it came ("killed by signal 9", "exit code 1"). Kills after
-  /// `patience`. A few milliseconds of blocking at worst.
+  /// `patience`. Blocks only once it is cancelled, because then nothing suspends any more.
   [[nodiscard]] Co<std::string> reap(Duration patience);
 
   void pause() noexcept;
