@@ -65,6 +65,7 @@ class Matchmaker {
   Co<void> ask(Candidate candidate, dht::DhtTime expiration, TimePoint deadline);
   Co<void> follow(net::rpc::ClientCall& call, PeerId leader, dht::DhtTime expiration);
   void take_suggestion(PeerId const& peer);
+  void note_other_model(PeerId const& peer);
   void start_asking(Scope& tasks, Search const& search);
   [[nodiscard]] bool may_close();
   [[nodiscard]] Status assemble();
@@ -98,6 +99,7 @@ class Matchmaker {
   TimePoint last_ask_{};
   bool last_ask_connected_ = false;
   std::map<PeerId, Silence> silences_;
+  std::set<PeerId> other_models_;  // those that the log has named
   std::set<PeerId> met_;  ///< seen connected: of these a missing connection means something
 };
 

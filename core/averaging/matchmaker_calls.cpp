@@ -92,10 +92,20 @@ Co<void> Matchmaker::ask(Candidate candidate, dht::DhtTime expiration, TimePoint
       log::debug("averaging", crypto::short_text(peer), " as leader: ", name(message->code));
       if (message->code == MessageCode::not_a_leader && message->suggested_leader)
         take_suggestion(*message->suggested_leader);
+      if (message->code == MessageCode::bad_schema_hash) note_other_model(peer);
     }
   }
   asking_.erase(peer);
   changed_.notify_all();
+}
+
+void Matchmaker::note_other_model(PeerId const& peer) {
+  if (other_models_.size() >= kMaxOtherModels || !other_models_.insert(peer).second) return;
+  log::warning("averaging",
+               crypto::to_text(peer),
+               " has another model than ours under this prefix, so nothing is averaged with it (",
+               rpc_name_,
+               ")");
 }
 
 void Matchmaker::take_suggestion(PeerId const& peer) {
@@ -141,6 +151,7 @@ Co<Status> Matchmaker::serve(net::rpc::ServerCall& call) {
   auto const asking = asking_.find(caller);
   auto code = MessageCode::protocol_violation;
   if (request) code = rules_.check_join(caller, *request, asking != asking_.end());
+  if (code == MessageCode::bad_schema_hash) note_other_model(caller);
   if (code == MessageCode::accepted && rules_.followers().size() >= kMaxWaitingFollowers)
     code = MessageCode::group_is_full;
   MessageFromLeader answer;

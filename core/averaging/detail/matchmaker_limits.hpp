@@ -27,6 +27,7 @@ constexpr Duration kFirstSilence =
     std::chrono::seconds(30);  ///< who did not answer is not asked for this long; doubles
 constexpr Duration kLongestSilence = std::chrono::minutes(10);
 constexpr std::size_t kMaxSilences = 4096;
+constexpr std::size_t kMaxOtherModels = 64;  ///< peers of another model that are named in the log
 constexpr std::size_t kMaxWaitingFollowers = 1024;     ///< calls of rpc_join_group being served
 constexpr double kShortestDeclaration = 0.05;          ///< seconds
 constexpr Duration kLongest = std::chrono::hours(24);  ///< what "no deadline" means in DHT time
