@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
@@ -53,18 +54,28 @@ void Belief::entered(std::int64_t epoch, double now) {
   anchored_ = true;
 }
 
+void Belief::round_begins() {
+  round_ = Round{last_, our_epoch_};
+}
+
+void Belief::came_along(std::span<PeerId const> group) {
+  with_us_.clear();
+  for (auto const& peer : group)
+    if (peer != self_) with_us_.insert(peer);
+}
+
 void Belief::took_part(std::span<PeerId const> group,
                        std::span<double const> weights,
                        double seconds) {
-  with_us_.clear();
+  came_along(group);
   std::map<PeerId, double> brought;
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (group[i] == self_) continue;
-    with_us_.insert(group[i]);
     brought[group[i]] = i < weights.size() ? weights[i] : -1;
   }
-  for (auto const& peer : last_.peers) {
-    if (peer.epoch != our_epoch_) continue;
+  auto const round = std::exchange(round_, std::nullopt).value_or(Round{last_, our_epoch_});
+  for (auto const& peer : round.view.peers) {
+    if (peer.epoch != round.epoch) continue;
     auto& known = known_[peer.peer];
     // Who is ignored for broken promises is watched on: it may begin to keep them.
     if (!peer.believed && known.broken_promises < kBrokenPromises) continue;
@@ -321,11 +332,13 @@ View Belief::judge(LocalProgress const& us,
 
 double Belief::weight_limit(PeerId const& peer, double now) const {
   double const target = static_cast<double>(target_);
-  double const share = target / static_cast<double>(std::max<std::size_t>(last_.progress.peers, 1));
-  for (auto const& p : last_.peers) {
+  auto const& view = round_ ? round_->view : last_;
+  auto const epoch = round_ ? round_->epoch : our_epoch_;
+  double const share = target / static_cast<double>(std::max<std::size_t>(view.progress.peers, 1));
+  for (auto const& p : view.peers) {
     if (p.peer != peer) continue;
     if (!p.believed) return share;
-    if (p.epoch != our_epoch_) continue;
+    if (p.epoch != epoch) continue;
     if (!measured(p.samples_per_second)) return target;
     double const age = std::max(0.0, now - p.time);
     return std::min(target, std::max(2 * (p.samples + p.samples_per_second * age), share));

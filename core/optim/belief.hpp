@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -64,8 +65,14 @@ class Belief {
   /// We entered `epoch` now: the anchor of who can be how far ahead.
   void entered(std::int64_t epoch, double now);
 
-  /// What became of a gradient round of ours, begun in the epoch before entered(). `weights` as in
-  /// RoundReport, -1 where unknown. `seconds`: how long the samples took. Call before entered().
+  /// A gradient round of ours begins: until took_part the last view is what weight_limit goes by.
+  void round_begins();
+
+  /// `group` ends this epoch with us.
+  void came_along(std::span<PeerId const> group);
+
+  /// What became of the round since round_begins(), or of one in the present epoch. `weights` as in
+  /// RoundReport, -1 where unknown. `seconds`: how long the samples took.
   void took_part(std::span<PeerId const> group, std::span<double const> weights, double seconds);
 
   /// Judges the records. `us.time` is now. `joining`: we have no place in the swarm yet, so only
@@ -109,6 +116,13 @@ class Belief {
   std::map<PeerId, Known> known_;
   std::set<PeerId> with_us_;
   View last_;
+
+  struct Round {
+    View view;
+    std::int64_t epoch = 0;
+  };
+
+  std::optional<Round> round_;  ///< under way
 };
 
 }  // namespace waggle::optim

@@ -51,15 +51,15 @@ Co<Status> CollaborativeOptimizer::State::run(std::int64_t start,
     if (!settled) co_return settled;
   }
   for (;;) {
-    if (stopping || (finishing && (paused || samples == 0))) co_return ok();
+    if (stopping || (finishing && (paused || (samples == 0 && !pending)))) co_return ok();
     if (paused) {
       auto waited = co_await wait_while_paused();
       if (!waited) co_return waited;
       continue;
     }
     if (pending && pending->done) {
-      auto applied = co_await apply_pending();
-      if (!applied) co_return applied;
+      auto advanced = co_await advance_pending();
+      if (!advanced) co_return advanced;
       continue;
     }
     auto const view = tracker.view();
@@ -160,6 +160,7 @@ Co<Status> CollaborativeOptimizer::State::trainer_lost(Error why) {
   say("waiting for the trainer");
   samples = 0;
   loss_sum = 0;
+  trainer.clear_gradients();
   tracker.dropped();
   auto slept = co_await runtime.sleep_for(kTrainerPause * (trainer_losses - 1));
   if (!slept) co_return slept;

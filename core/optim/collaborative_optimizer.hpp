@@ -32,12 +32,12 @@ struct OptimizerOptions {
 
 /// One epoch transition, for the ledger, the Snapshot and the demo's table.
 struct EpochReport {
-  std::int64_t epoch = 0;                 ///< the epoch that begins
+  std::int64_t epoch = 0;  ///< the epoch that begins
   std::uint64_t our_samples = 0;
   std::uint64_t swarm_samples = 0;
-  double loss = 0;                        ///< our mean over the epoch's batches
+  double loss = 0;  ///< our mean over the epoch's batches
   double learning_rate = 0;
-  bool averaged = false;                  ///< false: stepped on local gradients, with `why`
+  bool averaged = false;  ///< false: stepped on local gradients, with `why`
   std::string why;
   std::optional<averaging::RoundReport> gradients;
   std::optional<averaging::RoundReport> state;
@@ -46,17 +46,19 @@ struct EpochReport {
 
 /// What the optimizer is doing now, in words a person reads.
 struct OptimizerStatus {
-  std::string phase;                      ///< "training", "averaging", "loading state", ...
+  std::string phase;  ///< "training", "averaging", "loading state", ...
   std::int64_t epoch = 0;
   GlobalProgress swarm;
   std::uint64_t samples_this_epoch = 0;
   double samples_per_second = 0;
-  std::vector<std::string> ignored_peers; ///< "…abc123: claims epoch 1000000000, the swarm is at 12"
+  std::vector<std::string>
+      ignored_peers;  ///< "…abc123: claims epoch 1000000000, the swarm is at 12"
 };
 
-/// hivemind's Optimizer as one coroutine: accumulate, report progress, average when the swarm has a batch, step,
-/// average state, catch up when behind. A failed round steps on local gradients, never on zeros. Nobody is believed
-/// (DESIGN.md section 6). Source: spec/hivemind-averaging.md sections 6 and 7. Thread: the network thread.
+/// hivemind's Optimizer as one coroutine: accumulate, report progress, average when the swarm has a
+/// batch, step, average state, catch up when behind. A failed round steps on local gradients, never
+/// on zeros. Nobody is believed (DESIGN.md section 6). Source: spec/hivemind-averaging.md sections
+/// 6 and 7. Thread: the network thread.
 class CollaborativeOptimizer {
  public:
   CollaborativeOptimizer(net::Host& host,
@@ -69,20 +71,24 @@ class CollaborativeOptimizer {
 
   /// Called at every epoch transition, before the next batch.
   void on_epoch(std::function<void(EpochReport const&)> f);
-  /// Awaited after on_epoch and before the next batch, while the trainer is idle: the time to evaluate or save with it.
-  /// An error ends run() with it.
+  /// Awaited after on_epoch and before the next batch, while the trainer is idle: the time to
+  /// evaluate or save with it. An error ends run() with it.
   void between_epochs(std::function<Co<Status>(EpochReport const&)> f);
 
-  /// Starts at `epoch` with the trainer's present state (0 for a fresh one), loads from peers if they are ahead,
-  /// trains until asked to finish or `stop_after(report)` says true. Errors: cancelled, closed (the trainer is gone for good).
-  [[nodiscard]] Co<Status> run(std::int64_t epoch, std::function<bool(EpochReport const&)> stop_after);
+  /// Starts at `epoch` with the trainer's present state (0 for a fresh one), loads from peers if
+  /// they are ahead, trains until asked to finish or `stop_after(report)` says true. Errors:
+  /// cancelled, closed (the trainer is gone for good).
+  [[nodiscard]] Co<Status> run(std::int64_t epoch,
+                               std::function<bool(EpochReport const&)> stop_after);
 
-  /// "Finish this epoch, then stop": run() returns ok after the next transition (at once while idle or paused).
+  /// "Finish this epoch, then stop": run() returns ok after the next transition (at once while idle
+  /// or paused).
   void finish() noexcept;
   /// Computes nothing while paused, keeps serving state. The reason is shown.
   void pause() noexcept;
   void resume() noexcept;
-  /// The last average of state before leaving, so that peers agree; also withdraws our progress record.
+  /// The last average of state before leaving, so that peers agree; also withdraws our progress
+  /// record.
   [[nodiscard]] Co<void> close();
 
   [[nodiscard]] OptimizerStatus status() const;

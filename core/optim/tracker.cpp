@@ -91,6 +91,14 @@ void ProgressTracker::entered(std::int64_t epoch) {
   fetch_wanted_.notify_all();
 }
 
+void ProgressTracker::renumber(std::int64_t epoch) {
+  us_.epoch = epoch;
+  belief_.entered(epoch, entered_at_);
+  if (last_active_epoch_ >= 0) last_active_epoch_ = epoch;
+  dirty_ = urgent_ = true;
+  publish_wanted_.notify_all();
+}
+
 void ProgressTracker::set_joining(bool joining) {
   joining_ = joining;
 }
@@ -103,6 +111,16 @@ void ProgressTracker::set_silent(bool silent) {
   publish_wanted_.notify_all();
 }
 
+void ProgressTracker::round_begins() {
+  (void)view();
+  belief_.round_begins();
+  round_seconds_ = dht_.time() - entered_at_;
+}
+
+void ProgressTracker::came_along(std::span<PeerId const> group) {
+  belief_.came_along(group);
+}
+
 void ProgressTracker::round_over(averaging::RoundReport const* report,
                                  std::span<PeerId const> waited_for) {
   std::vector<PeerId> came;
@@ -112,7 +130,7 @@ void ProgressTracker::round_over(averaging::RoundReport const* report,
     for (auto const& peer : report->group)
       if (std::find(report->banned.begin(), report->banned.end(), peer) == report->banned.end())
         came.push_back(peer);
-    belief_.took_part(report->group, weights, dht_.time() - entered_at_);
+    belief_.took_part(report->group, weights, round_seconds_);
   } else {
     belief_.took_part({}, {}, 0);
   }

@@ -51,13 +51,20 @@ class ProgressTracker {
   void dropped();
   /// We are in `epoch` with no samples yet. Told to everybody at once.
   void entered(std::int64_t epoch);
+  /// The epoch we are in has another number; its samples stay.
+  void renumber(std::int64_t epoch);
   /// Only the others count until then, see Belief::judge.
   void set_joining(bool joining);
   /// While paused nothing is published and the record is withdrawn.
   void set_silent(bool silent);
 
+  /// A gradient round of ours begins: the records as they are now say what may be brought to it,
+  /// also if we enter the next epoch before it is over.
+  void round_begins();
+  /// They end this epoch with us, whatever their records say yet.
+  void came_along(std::span<PeerId const> group);
   /// A gradient round of ours with `waited_for` expected is over; `report` null: no group was
-  /// found. Call before entered().
+  /// found.
   void round_over(averaging::RoundReport const* report, std::span<PeerId const> waited_for);
 
   /// Judged as of now.
@@ -112,6 +119,7 @@ class ProgressTracker {
   bool silent_ = false;
   std::int64_t last_active_epoch_ = -1;
   double entered_at_ = 0;
+  double round_seconds_ = 0;  ///< how long the samples of the round under way took
 
   std::vector<Claim> claims_;
   std::set<PeerId> seen_;

@@ -22,7 +22,7 @@ description = "Tells horizontal stripes from vertical ones."
 [model]
 family = "resnet"
 depth = 8
-width = 8
+width = {width}
 stem = "cifar-s2"
 in_channels = 1
 classes = 2
@@ -35,14 +35,16 @@ mean = [0.5]
 std = [0.25]
 [train]
 optimizer = "sgd"
-learning_rate = 0.05
+learning_rate = {rate}
 momentum = 0.9
+weight_decay = {decay}
 micro_batch = 16
 [swarm]
 target_batch_size = {target}
 compression = "{codec}"
 state_compression = "float16"
 matchmaking_time = 5
+delayed = {delayed}
 """
 
 
@@ -51,7 +53,7 @@ def write_idx(path, shape, values):
         file.write(struct.pack(">HBB", 0, 8, len(shape)) + struct.pack(f">{len(shape)}I", *shape) + bytes(values))
 
 
-def lay_out_task(folder, prefix="stripes", target=96, codec="size_adaptive", seed=1):
+def lay_out_task(folder, prefix="stripes", target=96, codec="size_adaptive", seed=1, width=8, rate=0.05, decay=0.0):
     """A task file and its data: 28×28 pictures of noisy stripes, horizontal or vertical."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = random.Random(seed)
@@ -68,20 +70,21 @@ def lay_out_task(folder, prefix="stripes", target=96, codec="size_adaptive", see
         write_idx(folder / f"{part}-images.gz", (count, 28, 28), pixels)
         write_idx(folder / f"{part}-labels.gz", (count,), labels)
     toml = folder / "task.toml"
-    toml.write_text(TASK.format(prefix=prefix, target=target, codec=codec))
+    toml.write_text(TASK.format(prefix=prefix, target=target, codec=codec, width=width, rate=rate, decay=decay))
     return toml
 
 
 class Waggle:
     """One process; its events are collected as they come."""
 
-    def __init__(self, *arguments, data_dir, extra=("--host", "127.0.0.1", "--threads", "1")):
+    def __init__(self, *arguments, data_dir, extra=("--host", "127.0.0.1", "--threads", "1"), before=(), env=None):
+        """`before`: a command that ends by executing what follows it; `env`: variables beside ours."""
         self.data_dir = pathlib.Path(data_dir)
         self.events = []
         self.changed = threading.Condition()
         self.log = open(str(self.data_dir) + ".log", "ab")
-        self.process = subprocess.Popen([str(WAGGLE), *map(str, arguments), "--data-dir", str(self.data_dir), "--json", *extra],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True, start_new_session=True)
+        self.process = subprocess.Popen([*map(str, before), str(WAGGLE), *map(str, arguments), "--data-dir", str(self.data_dir), "--json", *extra],
+                                        env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True, start_new_session=True)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
@@ -114,6 +117,15 @@ class Waggle:
                 if self.process.poll() is not None and not self.reader.is_alive():
                     raise AssertionError(f"{self.data_dir.name}: ended with {self.process.returncode} before {kind}; last: {self.events[-3:]}")
                 self.changed.wait(min(left, 0.5))
+
+    def text(self):
+        """What it wrote to standard error so far."""
+        return pathlib.Path(str(self.data_dir) + ".log").read_text(errors="replace")
+
+    def status(self):
+        code, out, err = run("status", "--data-dir", self.data_dir, "--json")
+        assert code == 0, err
+        return json.loads(out)
 
     def mark(self):
         return len(self.events)

@@ -21,14 +21,18 @@ struct GradientOutcome {
   std::optional<averaging::RoundReport> report;
 };
 
-/// An average that is still being made while the next epoch's samples are computed (delayed mode).
+/// An epoch that counts as over while its averages are still being made (delayed mode).
 struct Pending {
-  std::vector<float> values;  ///< our mean; the group's once done
-  std::int64_t epoch = 0;     ///< the schedule's place
+  enum class Stage : std::uint8_t { gradients, state };
+  Stage stage = Stage::gradients;
+  bool done = false;          ///< the stage's average is there, or failed
+  std::vector<float> values;  ///< gradients: our mean, then the group's; state: ours, then theirs
+  std::vector<float> sent;    ///< state: ours, as the round began
+  std::int64_t epoch = 0;     ///< the one that ended
   std::uint64_t samples = 0;
   GradientOutcome outcome;
+  std::optional<Error> state_failure;
   EpochReport report;
-  bool done = false;
 };
 
 /// A state accepted from the only other peer although it looked worse than it should: taken back
@@ -41,8 +45,8 @@ struct Probation {
 };
 
 /// The state machine behind CollaborativeOptimizer; its parts by file: collaborative_optimizer.cpp
-/// (the loop), transition.cpp (from one epoch to the next), rounds.cpp (groups and averages),
-/// catch_up.cpp (states from donors).
+/// (the loop), transition.cpp (from one epoch to the next), delayed.cpp (the same while training
+/// goes on), rounds.cpp (groups and averages), catch_up.cpp (states from donors).
 struct CollaborativeOptimizer::State {
   State(net::Host& host,
         dht::Dht& dht,
@@ -65,29 +69,38 @@ struct CollaborativeOptimizer::State {
   // transition.cpp
   Co<Status> transition(View const& view);
   Co<Status> step_now(View const& view);
-  Co<Status> step_later(View const& view);
-  Co<Status> apply_pending();
-  [[nodiscard]] std::int64_t next_epoch(GradientOutcome const& outcome);
+  [[nodiscard]] std::int64_t next_epoch(GradientOutcome const& outcome, std::int64_t ended);
+  Co<Status> finish_epoch(EpochReport report, bool with_others, std::int64_t next);
+  Co<Status> state_not_averaged(Error why, std::int64_t next);
   /// Whether later samples count to the next epoch already, as in delayed mode.
   enum class Entered : bool { no, yes };
-  Co<Status> finish_epoch(EpochReport report, bool with_others, std::int64_t next, Entered entered);
+  Co<Status> conclude_epoch(EpochReport report, std::int64_t next, Entered entered);
   Co<Status> take_snapshot(std::int64_t label);
   Co<Status> watch_probation();
   [[nodiscard]] bool take_mean();
   [[nodiscard]] EpochReport begin_report(View const& view) const;
   void enter(std::int64_t next);
 
+  // delayed.cpp
+  Status step_later(View const& view);
+  Co<Status> wait_for_pending();
+  Co<Status> advance_pending();
+  Co<Status> apply_pending();
+  Co<Status> conclude_pending();
+  Co<void> average_gradients_later(std::shared_ptr<Pending> work);
+  Co<void> average_state_later(std::shared_ptr<Pending> work);
+
   // rounds.cpp
   void begin_searches(View const& view);
-  void begin_gradient_search();
+  void begin_gradient_search(std::int64_t ending);
   void begin_state_search(std::int64_t next_epoch);
   [[nodiscard]] bool leaves_searches_alone(View const& view) const;
   [[nodiscard]] bool state_due(std::int64_t next_epoch) const;
   Co<Result<GradientOutcome>> average_gradients(std::span<float> values,
                                                 std::uint64_t count,
                                                 std::int64_t next_epoch);
-  Co<void> average_pending(std::shared_ptr<Pending> work);
   Co<Result<averaging::RoundReport>> average_state();
+  Co<Result<averaging::RoundReport>> run_state_round(std::span<float> values);
   [[nodiscard]] averaging::Expected state_expected();
 
   // catch_up.cpp

@@ -38,9 +38,9 @@ bool CollaborativeOptimizer::State::state_due(std::int64_t next_epoch) const {
   return options.average_state_every > 0 && next_epoch % options.average_state_every == 0;
 }
 
-void CollaborativeOptimizer::State::begin_gradient_search() {
+void CollaborativeOptimizer::State::begin_gradient_search(std::int64_t ending) {
   averaging::StepOptions step;
-  step.user = detail::gradient_user(epoch);
+  step.user = detail::gradient_user(ending);
   step.weight = round_weight(samples, options.target_batch_size);
   auto const now = runtime.now();
   gradient_round = gradients.begin(std::move(step), now + options.averaging_timeout);
@@ -70,10 +70,11 @@ void CollaborativeOptimizer::State::begin_searches(View const& view) {
     if (gradient_round && !gradient_assembled) gradient_round.reset();
     return;
   }
-  if (pending || gradient_round || leaves_searches_alone(view)) return;
+  if (gradient_round || leaves_searches_alone(view)) return;
+  if (pending && pending->stage == Pending::Stage::gradients) return;
   double const left = view.progress.eta - view.progress_time;
   if (left > to_seconds(gradient_clock.lead(options.matchmaking_time))) return;
-  begin_gradient_search();
+  begin_gradient_search(epoch);
 }
 
 // A batch that outlasts the epoch by far must not hold up the others' round: no group then.
@@ -96,14 +97,17 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
   GradientOutcome outcome;
   std::vector<float> const kept(values.begin(), values.end());
   auto const waited_for = tracker.expected().peers;
-  if (!gradient_round || gradient_round->finished()) begin_gradient_search();
+  if (!gradient_round || gradient_round->finished()) begin_gradient_search(next_epoch - 1);
   auto const round = std::move(gradient_round);
+  auto const search_ends = gradient_search_ends;
+  gradient_assembled.reset();
   gradient_group.clear();
   state_round.reset();
 
-  auto const found = co_await round->assembled(std::max(gradient_search_ends, runtime.now()));
+  auto const found = co_await round->assembled(std::max(search_ends, runtime.now()));
   if (found) {
     gradient_group = *found;
+    if (options.delayed) tracker.came_along(*found);
     // Its group forms while the gradients are averaged.
     if (state_due(next_epoch)) begin_state_search(next_epoch);
   } else if (found.error().code == Errc::cancelled) {
@@ -153,22 +157,23 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
   co_return outcome;
 }
 
-Co<void> CollaborativeOptimizer::State::average_pending(std::shared_ptr<Pending> work) {
-  auto outcome = co_await average_gradients(work->values, work->samples, work->epoch + 1);
-  if (outcome)
-    work->outcome = *std::move(outcome);
-  else
-    work->outcome.why = outcome.error().detail;
-  work->done = true;
-  wake.notify_all();
-}
-
 /// Begins a round unless one was, and gives the trainer the average. Errors: as Averager::step, and
 /// those of the trainer.
 Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::average_state() {
   auto const before = runtime.now() + options.averaging_timeout;
   WAGGLE_CO_TRY(auto values, co_await trainer.state_for_averaging(before));
   if (!compress::all_finite(values)) co_return Error{Errc::invalid, "our state is not finite"};
+  auto report = co_await run_state_round(values);
+  if (!report) co_return report;
+  auto const until = runtime.now() + options.averaging_timeout;
+  auto const loaded = co_await trainer.load_averaged_state(values, until);
+  if (!loaded) co_return loaded.error();
+  co_return report;
+}
+
+/// `values` becomes the group's mean. Errors: as Averager::step; invalid: the mean is not finite.
+Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::run_state_round(
+    std::span<float> values) {
   if (!state_round || state_round->finished()) begin_state_search(epoch + 1);
   auto const round = std::move(state_round);
   auto const found = co_await round->assembled(std::max(state_search_ends, runtime.now()));
@@ -186,9 +191,6 @@ Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::average_state(
   }
   state_clock.succeeded(report->matchmaking, report->all_reduce);
   if (!compress::all_finite(values)) co_return Error{Errc::invalid, "the average is not finite"};
-  auto const until = runtime.now() + options.averaging_timeout;
-  auto const loaded = co_await trainer.load_averaged_state(values, until);
-  if (!loaded) co_return loaded.error();
   co_return report;
 }
 

@@ -51,16 +51,12 @@ EpochReport CollaborativeOptimizer::State::begin_report(View const& view) const 
 }
 
 Co<Status> CollaborativeOptimizer::State::transition(View const& view) {
-  if (pending) {
-    say("waiting for the last average");
-    while (!pending->done) {
-      auto waited = co_await wake.wait();
-      if (!waited) co_return waited;
-    }
-    co_return co_await apply_pending();
-  }
+  if (pending) co_return co_await wait_for_pending();
   bool const others = view.has_peers || gradient_assembled.has_value();
-  if (options.delayed && others) co_return co_await step_later(view);
+  // Whom the others left behind takes part in the round that ended the epoch, if it was in that
+  // group; without one the next group to be found is that of their next epoch.
+  bool const behind = view.progress.epoch > epoch;
+  if (options.delayed && others && (!behind || gradient_round)) co_return step_later(view);
   co_return co_await step_now(view);
 }
 
@@ -76,6 +72,7 @@ Co<Status> CollaborativeOptimizer::State::step_now(View const& view) {
     outcome.why = "the others had ended this epoch";
   } else if (others) {
     say("averaging gradients");
+    tracker.round_begins();
     auto const values = trainer.gradients();
     WAGGLE_CO_TRY(outcome, co_await average_gradients(values, samples, epoch + 1));
   }
@@ -87,7 +84,7 @@ Co<Status> CollaborativeOptimizer::State::step_now(View const& view) {
     if (behind) co_return ok();
     co_return co_await train_one_batch();
   }
-  auto const next = next_epoch(outcome);
+  auto const next = next_epoch(outcome, epoch);
   report.epoch = next;
   report.averaged = outcome.averaged;
   report.why = std::move(outcome.why);
@@ -99,85 +96,52 @@ Co<Status> CollaborativeOptimizer::State::step_now(View const& view) {
     co_return co_await trainer_lost(stepped.error());
   }
   report.learning_rate = stepped->learning_rate;
-  co_return co_await finish_epoch(std::move(report), others && !behind, next, Entered::no);
+  co_return co_await finish_epoch(std::move(report), others && !behind, next);
 }
 
 // The group decides, so that peers which came an epoch apart end it together. Whoever is ahead
 // holds, but never twice in a row: else one peer that always claims less would keep us where we
 // are.
-std::int64_t CollaborativeOptimizer::State::next_epoch(GradientOutcome const& outcome) {
+std::int64_t CollaborativeOptimizer::State::next_epoch(GradientOutcome const& outcome,
+                                                       std::int64_t ended) {
   auto const agreed =
-      outcome.averaged && outcome.report ? agreed_epoch(outcome.report->gathered, epoch) : epoch;
-  held = agreed < epoch && !held;
-  return held ? epoch : std::max(agreed, epoch) + 1;
+      outcome.averaged && outcome.report ? agreed_epoch(outcome.report->gathered, ended) : ended;
+  held = agreed < ended && !held;
+  return held ? ended : std::max(agreed, ended) + 1;
 }
 
-// The epoch counts on at once, later samples are the next epoch's; the average is applied when it
-// is there, before the next round begins.
-Co<Status> CollaborativeOptimizer::State::step_later(View const& view) {
-  auto work = std::make_shared<Pending>();
-  work->report = begin_report(view);
-  bool const own = take_mean();
-  auto const mean = trainer.gradients();
-  work->values.assign(mean.begin(), mean.end());
-  work->epoch = epoch;
-  work->samples = own ? samples : 0;
-  pending = work;
-  scope.spawn("delayed average", average_pending(work));
-  enter(epoch + 1);
-  co_return ok();
-}
-
-Co<Status> CollaborativeOptimizer::State::apply_pending() {
-  auto const work = std::move(pending);
-  pending.reset();
-  auto report = std::move(work->report);
-  report.averaged = work->outcome.averaged;
-  report.why = std::move(work->outcome.why);
-  report.gradients = std::move(work->outcome.report);
-  if (!work->outcome.averaged && work->samples == 0) {
-    missed_running = 2;  // no step was made: load what the others have
-    co_return ok();
-  }
-  say("stepping");
-  auto const buffer = trainer.gradients();
-  std::vector<float> const partial(buffer.begin(), buffer.end());
-  std::copy(work->values.begin(), work->values.end(), buffer.begin());
-  auto const stepped = co_await trainer.apply(work->epoch, runtime.now() + kTrainerTimeout);
-  if (!stepped) {
-    if (stepped.error().code == Errc::cancelled) co_return stepped.error();
-    co_return co_await trainer_lost(stepped.error());
-  }
-  auto const after = trainer.gradients();
-  std::copy(partial.begin(), partial.end(), after.begin());
-  report.learning_rate = stepped->learning_rate;
-  co_return co_await finish_epoch(std::move(report), true, work->epoch + 1, Entered::yes);
-}
-
-/// After the step: the average of state, the snapshot for donors, and on to `next`.
+/// After the step: the average of state, and on to `next`.
 Co<Status> CollaborativeOptimizer::State::finish_epoch(EpochReport report,
                                                        bool with_others,
-                                                       std::int64_t next,
-                                                       Entered entered) {
+                                                       std::int64_t next) {
   if (with_others && state_due(next)) {
     say("averaging state");
     auto averaged = co_await average_state();
     if (averaged) {
       report.state = *std::move(averaged);
     } else {
-      auto const& error = averaged.error();
-      if (error.code == Errc::cancelled) co_return error;
-      log::info("optim", "epoch ", next, ": state not averaged, ", error.detail);
-      if (error.code == Errc::invalid) {
-        auto rolled = co_await roll_back(error.detail);
-        if (!rolled) co_return rolled;
-      }
+      auto noted = co_await state_not_averaged(averaged.error(), next);
+      if (!noted) co_return noted;
     }
   }
+  report.took = runtime.now() - epoch_began;
+  co_return co_await conclude_epoch(std::move(report), next, Entered::no);
+}
+
+Co<Status> CollaborativeOptimizer::State::state_not_averaged(Error why, std::int64_t next) {
+  if (why.code == Errc::cancelled) co_return why;
+  log::info("optim", "epoch ", next, ": state not averaged, ", why.detail);
+  if (why.code != Errc::invalid) co_return ok();
+  co_return co_await roll_back(why.detail);
+}
+
+/// The snapshot for donors, the report, and whoever waits for the time between two epochs.
+Co<Status> CollaborativeOptimizer::State::conclude_epoch(EpochReport report,
+                                                         std::int64_t next,
+                                                         Entered entered) {
   state_round.reset();
   auto taken = co_await take_snapshot(next);
   if (!taken) co_return taken;
-  report.took = runtime.now() - epoch_began;
   // Not only where the number changes: who holds begins the same epoch anew.
   if (entered == Entered::no) enter(next);
   auto watched = co_await watch_probation();

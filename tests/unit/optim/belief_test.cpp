@@ -264,3 +264,22 @@ TEST_CASE("Belief: weights are held to the record, to the target, and to an equa
   CHECK(b.weight_limit(peer(9), 1001.5) == doctest::Approx(512.0 / 5));
   CHECK(b.weight_limit(peer(77), 1001.5) == static_cast<double>(kTarget));
 }
+
+TEST_CASE("Belief: a round is judged by the records of its beginning, also from the next epoch") {
+  auto b = belief_at(12, 1000);
+  auto claims = honest();
+  (void)b.judge(us(12, 100, 100, 1001.5), false, claims, 1001.5);
+  b.round_begins();
+  b.entered(13, 1001.5);
+  // Records of the next epoch come while the last one's gradients are averaged.
+  for (auto& c : claims) c.progress = {c.progress.peer, 13, 8, 100, 1001.6, false};
+  (void)b.judge(us(13, 8, 100, 1001.7), false, claims, 1001.7);
+  CHECK(b.weight_limit(peer(1), 1001.5) == doctest::Approx(2 * (100 + 50)));
+  std::vector<PeerId> const group{peer(0), peer(1), peer(2), peer(3)};
+  std::vector<double> const weights{100, 100, 90, 1};
+  b.took_part(group, weights, 1.5);
+  // What was promised for that epoch counts, not the samples of this one.
+  CHECK(b.weight_limit(peer(1), 1001.7) == doctest::Approx(512.0 / 4));
+  auto const view = b.judge(us(13, 8, 100, 1001.7), false, claims, 1001.7);
+  CHECK(view.progress.ignored.empty());
+}

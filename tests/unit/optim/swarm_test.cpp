@@ -6,48 +6,16 @@
 
 #include "core/optim/collaborative_optimizer.hpp"
 
+#include "tests/unit/optim/checks.hpp"
+
 using namespace waggle;
 using namespace std::chrono_literals;
-using test::OptimSwarm;
-using Peers = std::vector<OptimSwarm::Peer*>;
-
-namespace {
-
-Peers add(OptimSwarm& swarm, std::size_t n, test::ToyModel const& model) {
-  Peers peers;
-  for (std::size_t i = 0; i < n; ++i) peers.push_back(&swarm.add(model));
-  for (auto* p : peers) swarm.start(*p);
-  return peers;
-}
-
-double spread(Peers const& peers) {
-  double worst = 0;
-  for (auto* a : peers)
-    for (std::size_t i = 0; i < a->trainer->w.size(); ++i)
-      worst = std::max(worst, std::abs(double(a->trainer->w[i]) - peers[0]->trainer->w[i]));
-  return worst;
-}
-
-std::size_t slow_epochs(OptimSwarm::Peer const& peer, std::int64_t from, Duration limit) {
-  std::size_t n = 0;
-  for (auto const& r : peer.reports)
-    if (r.epoch > from && r.took > limit) ++n;
-  return n;
-}
-
-void check_clean(Peers const& peers) {
-  for (auto* p : peers) {
-    CHECK(!p->trainer->applied_nonfinite);
-    CHECK(!p->trainer->applied_zeros);
-  }
-}
-
-}  // namespace
+using namespace waggle::test;
 
 TEST_CASE("swarm: epochs of half a second are kept up by four peers on one network") {
   OptimSwarm swarm(3);
   swarm.options.target_batch_size = 400;
-  auto const peers = add(swarm, 4, test::logistic());
+  auto const peers = start_all(swarm, 4, logistic());
   CHECK(swarm.run_until_epoch(peers, 40, 120s));
   for (auto* p : peers) {
     std::vector<Duration> took;
@@ -63,7 +31,7 @@ TEST_CASE("swarm: a machine that dies costs one slow epoch at most") {
   for (auto const at : {30ms, 160ms, 310ms}) {
     CAPTURE(at.count());
     OptimSwarm swarm(5);
-    auto const peers = add(swarm, 4, test::logistic());
+    auto const peers = start_all(swarm, 4, logistic());
     REQUIRE(swarm.run_until_epoch(peers, 5, 60s));
     swarm.run_for(at);
     swarm.kill(*peers[3]);
@@ -81,7 +49,7 @@ TEST_CASE("swarm: a machine that dies costs one slow epoch at most") {
 
 TEST_CASE("swarm: a machine that falls silent without a word costs one slow epoch at most") {
   OptimSwarm swarm(6);
-  auto const peers = add(swarm, 4, test::logistic());
+  auto const peers = start_all(swarm, 4, logistic());
   REQUIRE(swarm.run_until_epoch(peers, 5, 60s));
   peers[3]->host->kill(true);
   Peers const rest{peers[0], peers[1], peers[2]};
@@ -92,9 +60,9 @@ TEST_CASE("swarm: a machine that falls silent without a word costs one slow epoc
 
 TEST_CASE("swarm: a late joiner loads the state and then shares every round") {
   OptimSwarm swarm(7);
-  auto peers = add(swarm, 3, test::logistic());
+  auto peers = start_all(swarm, 3, logistic());
   REQUIRE(swarm.run_until_epoch(peers, 10, 60s));
-  auto& late = swarm.add(test::logistic());
+  auto& late = swarm.add(logistic());
   swarm.start(late);
   peers.push_back(&late);
   CHECK(swarm.run_until_epoch(peers, 40, 120s));
@@ -114,7 +82,7 @@ TEST_CASE("swarm: four peers started at once are one swarm, whatever the seed") 
   for (std::uint64_t seed = 20; seed < 22; ++seed) {
     CAPTURE(seed);
     OptimSwarm swarm(seed, sim::links::residential(seed));
-    auto const peers = add(swarm, 4, test::logistic());
+    auto const peers = start_all(swarm, 4, logistic());
     CHECK(swarm.run_until_epoch(peers, 12, 120s));
     for (auto* p : peers) CHECK(p->reports.back().gradients->group.size() == 4);
     CHECK(spread(peers) < 1e-3);
@@ -125,7 +93,7 @@ TEST_CASE("swarm: four peers started at once are one swarm, whatever the seed") 
 TEST_CASE("swarm: an honest peer one epoch ahead loses nothing") {
   OptimSwarm swarm(8);
   Peers peers;
-  for (int i = 0; i < 4; ++i) peers.push_back(&swarm.add(test::logistic()));
+  for (int i = 0; i < 4; ++i) peers.push_back(&swarm.add(logistic()));
   swarm.start(*peers[0], 6);
   for (int i = 1; i < 4; ++i) swarm.start(*peers[i], 5);
   CHECK(swarm.run_until_epoch(peers, 20, 120s));
@@ -138,7 +106,7 @@ TEST_CASE("swarm: an honest peer one epoch ahead loses nothing") {
 
 TEST_CASE("swarm: a peer whose records stand still is neither waited for nor ignored for ever") {
   OptimSwarm swarm(9);
-  auto const peers = add(swarm, 4, test::logistic());
+  auto const peers = start_all(swarm, 4, logistic());
   REQUIRE(swarm.run_until_epoch(peers, 5, 60s));
   peers[3]->optimizer->pause();
   Peers const rest{peers[0], peers[1], peers[2]};
@@ -153,7 +121,7 @@ TEST_CASE("swarm: a peer whose records stand still is neither waited for nor ign
 
 TEST_CASE("swarm: a gradient that is not finite is neither sent nor applied") {
   OptimSwarm swarm(10);
-  auto const peers = add(swarm, 3, test::logistic());
+  auto const peers = start_all(swarm, 3, logistic());
   REQUIRE(swarm.run_until_epoch(peers, 3, 60s));
   peers[0]->trainer->poison_gradient = true;
   CHECK(swarm.run_until_epoch({peers[1], peers[2]}, 12, 120s));
@@ -165,7 +133,7 @@ TEST_CASE("swarm: a gradient that is not finite is neither sent nor applied") {
 
 TEST_CASE("swarm: losses that stay non-finite bring the last good state back") {
   OptimSwarm swarm(11);
-  auto& peer = swarm.add(test::logistic());
+  auto& peer = swarm.add(logistic());
   swarm.start(peer);
   REQUIRE(swarm.run_until_epoch({&peer}, 6, 60s));
   peer.trainer->nan_batches = 3;
@@ -177,7 +145,7 @@ TEST_CASE("swarm: losses that stay non-finite bring the last good state back") {
 
 TEST_CASE("swarm: the trainer's death costs what it had summed") {
   OptimSwarm swarm(12);
-  auto const peers = add(swarm, 2, test::logistic());
+  auto const peers = start_all(swarm, 2, logistic());
   REQUIRE(swarm.run_until_epoch(peers, 3, 60s));
   peers[0]->trainer->batches = 0;
   peers[0]->trainer->die_at_batch = 5;
@@ -193,7 +161,7 @@ TEST_CASE("swarm: cut in two, both halves go on with their own gradients, and co
   swarm.network.links().cut = [&cut](std::uint32_t a, std::uint32_t b) {
     return cut && (a < 2) != (b < 2);
   };
-  auto const peers = add(swarm, 4, test::logistic());
+  auto const peers = start_all(swarm, 4, logistic());
   REQUIRE(swarm.run_until_epoch(peers, 5, 60s));
   cut = true;
   auto const at = peers[0]->optimizer->status().epoch;
@@ -215,7 +183,7 @@ TEST_CASE("swarm: cut in two, both halves go on with their own gradients, and co
 
 TEST_CASE("swarm: finish ends with the next epoch, at once while paused") {
   OptimSwarm swarm(14);
-  auto const peers = add(swarm, 2, test::logistic());
+  auto const peers = start_all(swarm, 2, logistic());
   REQUIRE(swarm.run_until_epoch(peers, 3, 60s));
   peers[0]->optimizer->finish();
   swarm.run_for(3s);
@@ -234,23 +202,8 @@ TEST_CASE("swarm: the codecs of the task train as well") {
   OptimSwarm swarm(15);
   swarm.options.compression = *compress::Policy::parse("size_adaptive");
   swarm.options.state_compression = *compress::Policy::parse("float16");
-  auto const peers = add(swarm, 4, test::logistic());
+  auto const peers = start_all(swarm, 4, logistic());
   CHECK(swarm.run_until_epoch(peers, 30, 60s));
   for (auto* p : peers) CHECK(p->trainer->test_loss() < 0.35);
   CHECK(spread(peers) < 0.02);
-}
-
-TEST_CASE("swarm: delayed, the epoch counts on while the average is made" * doctest::skip()) {
-  OptimSwarm swarm(16);
-  swarm.options.delayed = true;
-  swarm.options.target_batch_size = 400;
-  auto const peers = add(swarm, 4, test::logistic());
-  CHECK(swarm.run_until_epoch(peers, 30, 120s));
-  for (auto* p : peers) {
-    CHECK(p->reports.back().averaged);
-    CHECK(p->reports.back().gradients->group.size() == 4);
-    CHECK(p->trainer->test_loss() < 0.35);
-  }
-  check_clean(peers);
-  CHECK(spread(peers) < 0.05);
 }
