@@ -164,7 +164,7 @@ class Demo {
       if (!v.process.ended()) outputs.push_back({v.process.output(), POLLIN, 0});
     ::poll(outputs.data(), outputs.size(), 100);
     for (auto& v : volunteers_) v.listen();
-    table_.draw(volunteers_, now_s() - begin_);
+    table_.draw(volunteers_, options_.goal, now_s() - begin_);
     return signals::count() == 0;
   }
 
@@ -211,21 +211,15 @@ class Demo {
 
   double time_left() const { return options_.goal.time_limit_s - (now_s() - begin_); }
 
-  bool good_enough(double figure) const {
-    if (options_.goal.task == "gpt")
-      return figure <= options_.goal.target * options_.goal.bigram_loss;
-    return figure >= options_.goal.target;
-  }
-
   // The peers measure on a sample as they go. Once that promises the target, one of them is asked
   // for all held-out data, and again after a while if it was not enough.
   bool target_seen() {
     if (reached_) return true;
-    auto const sample = swarm_accuracy(volunteers_);
-    if (!sample || !good_enough(*sample)) return false;
+    auto const sample = latest_figure(volunteers_);
+    if (!sample || !options_.goal.reached_by(*sample)) return false;
     for (auto& v : volunteers_)
       if (auto const whole = std::exchange(v.whole_figure, std::nullopt))
-        reached_ = reached_ || good_enough(*whole);
+        reached_ = reached_ || options_.goal.reached_by(*whole);
     if (reached_) return true;
     if (now_s() - asked_at_ < kAskEvery) return false;
     asked_at_ = now_s();

@@ -113,7 +113,7 @@ Json summarize(Goal const& goal,
     peers.push_back(contribution(v));
     if (v.killed) continue;
     // The worst survivor counts: everyone holds the model.
-    if (goal.task == "gpt") {
+    if (goal.is_text()) {
       all_measured = all_measured && v.test_loss.has_value();
       loss = std::max(loss, v.test_loss.value_or(1e9));
     } else {
@@ -121,13 +121,12 @@ Json summarize(Goal const& goal,
       accuracy = std::min(accuracy, v.accuracy.value_or(0));
     }
   }
-  bool const reached = all_measured && (goal.task == "gpt" ? loss <= goal.target * goal.bigram_loss
-                                                           : accuracy >= goal.target);
+  bool const reached = all_measured && goal.reached_by(goal.is_text() ? loss : accuracy);
   Json summary = {{"event", "summary"},
                   {"ok", reached && problems.empty()},
                   {"task", goal.task},
                   {"target", goal.target}};
-  if (goal.task == "gpt") {
+  if (goal.is_text()) {
     summary["loss"] = loss;
     summary["bigram_loss"] = goal.bigram_loss;
   } else {

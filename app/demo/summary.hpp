@@ -7,19 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/demo/goal.hpp"
 #include "app/demo/volunteer.hpp"
 
 namespace waggle::app::demo {
-
-/// What was asked of the run.
-struct Goal {
-  std::string task;  ///< resnet | gpt
-  double target =
-      0;  ///< accuracy to reach; for gpt the fraction of the bigram's loss to stay below
-  std::size_t peers = 4;
-  double time_limit_s = 0;
-  double bigram_loss = 0;  ///< gpt: what a bigram table reaches on the held-out part
-};
 
 /// One object with everything measured. "ok" is whether the goal was reached and nothing was left
 /// undone.

@@ -5,6 +5,7 @@
 #include <list>
 #include <optional>
 
+#include "app/demo/goal.hpp"
 #include "app/demo/volunteer.hpp"
 
 namespace waggle::app::demo {
@@ -14,7 +15,7 @@ namespace waggle::app::demo {
 class Table {
  public:
   explicit Table(bool quiet);
-  void draw(std::list<Volunteer> const& volunteers, double elapsed_s);
+  void draw(std::list<Volunteer> const& volunteers, Goal const& goal, double elapsed_s);
 
  private:
   bool quiet_;
@@ -24,6 +25,6 @@ class Table {
 };
 
 /// What the peer that measured last found on its sample: accuracy, or for text the held-out loss.
-[[nodiscard]] std::optional<double> swarm_accuracy(std::list<Volunteer> const& volunteers);
+[[nodiscard]] std::optional<double> latest_figure(std::list<Volunteer> const& volunteers);
 
 }  // namespace waggle::app::demo
