@@ -55,6 +55,7 @@ STAGES = {
     "sim": built("release", "sim_tests", "sim_dht") + [programs("release", "sim_*")],
     "integration": PROGRAMS + [["python3", "tests/integration/run.py"], ["tests/integration/check_demo"]],
     "interop-libp2p": built("release", "interop_peer") + [["python3", "tests/interop/run_js.py"]],
+    "interop-hivemind": built("release", "interop_hivemind", "waggle", "waggle-trainer") + [["python3", "tests/interop/run_hivemind.py"]],
 }
 
 

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Waggle and hivemind (with go-libp2p's daemon under it) in one swarm, each doing its half.
+
+One line a scenario, then "N passed, N failed, N skipped". Needs interop_hivemind and waggle (WAGGLE_BINARY_DIR, else
+build/release); installs hivemind into the build folder. Words on the command line choose scenarios by parts of their names.
+"""
+import importlib
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "hivemind"))
+import peers  # noqa: E402
+
+counts = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+def say(outcome, name, detail=""):
+    counts[outcome] += 1
+    print(f"{outcome:7} {name}{': ' if detail else ''}{detail}", flush=True)
+
+
+def run(name, scenario):
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="waggle-hm-"))
+    begin = time.monotonic()
+    try:
+        detail = scenario(peers.Cast(folder)) or ""
+        say("passed", name, f"{detail}{' ' if detail else ''}({time.monotonic() - begin:.1f} s)")
+        shutil.rmtree(folder, ignore_errors=True)
+    except Exception as error:  # a scenario that breaks is a failed one, the others go on
+        where = [f"{pathlib.Path(f.filename).name}:{f.lineno}: {f.line}" for f in traceback.extract_tb(error.__traceback__) if "_scenarios" in f.filename]
+        say("failed", name, f"{type(error).__name__}: {str(error)[:600]} at {where[-1] if where else '?'} "
+            f"({time.monotonic() - begin:.1f} s), logs in {folder}")
+        peers.end_all(shared=True)
+    finally:
+        peers.end_all()
+
+
+def missing():
+    for program in (peers.WAGGLE, peers.DRIVEN):
+        if not program.exists():
+            return f"{program} is not built"
+    return peers.install()
+
+
+def main():
+    wanted = sys.argv[1:]
+    problem = missing()
+    if problem:
+        say("skipped", "hivemind", problem)
+    else:
+        # With the environment's Python: the scenarios need numpy.
+        if pathlib.Path(sys.prefix) != peers.SCRATCH / "venv":
+            python = str(peers.SCRATCH / "venv/bin/python")
+            os.execv(python, [python, __file__, *wanted])
+        for group in ("dht",):
+            for name, scenario in importlib.import_module(f"{group}_scenarios").SCENARIOS:
+                title = f"{group}: {name}"
+                if not wanted or any(word in title for word in wanted):
+                    run(title, scenario)
+        peers.end_all(shared=True)
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
