@@ -13,6 +13,11 @@ constexpr std::size_t kMaxQueriesPerCall = 16;
 constexpr double kRefreshAhead = 5;  // seconds before a cached value ends
 constexpr double kRefreshGain = 1;   // a refreshed value must live this much longer
 constexpr std::size_t kMaxRefreshing = 64;
+// Longer: a get may miss what was stored elsewhere shortly before it. Shorter: questions that come
+// together search apart.
+constexpr Duration kLatestShared = std::chrono::milliseconds(20);
+// By which the deadline of a search may come before that of one who shares it.
+constexpr Duration kShareSlack = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -24,34 +29,94 @@ Co<Result<std::vector<Found>>> Dht::State::get_many(std::vector<Id> keys,
       freshness == Freshness::any ? asked_at : std::numeric_limits<double>::infinity();
   std::map<Id, SearchResult> results;
   std::vector<Want> wants;
+  std::vector<std::pair<Id, std::shared_ptr<Flight>>> shared;
   for (auto const& key : keys) {
     auto const [it, fresh] = results.try_emplace(key, sufficient);
     if (!fresh) continue;
     offer_local(it->second, key);
-    if (!it->second.finished())
-      wants.push_back({key, it->second});
-    else if (records.cache.get(key, asked_at) && !records.storage.get(key, asked_at))
+    if (!it->second.finished()) {
+      if (auto flight = flight_for(key, freshness, deadline))
+        shared.emplace_back(key, std::move(flight));
+      else
+        wants.push_back({key, it->second});
+    } else if (records.cache.get(key, asked_at) && !records.storage.get(key, asked_at)) {
       refresh_before_end(key);
+    }
   }
   if (!wants.empty()) {
-    auto const root = static_cast<std::size_t>(std::sqrt(static_cast<double>(wants.size())));
-    std::size_t const packed = std::clamp<std::size_t>(root, 1, kMaxQueriesPerCall);
-    std::vector<Id> order;
-    for (auto const& want : wants) order.push_back(want.key);
-    auto answers = co_await search(std::move(wants), packed, deadline);
-    if (!answers) co_return std::move(answers).error();
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      cache_found(order[i], (*answers)[i]);
-      results.at(order[i]) = std::move(*(*answers)[i].result);
+    auto const searched = co_await fly(std::move(wants), results, freshness, deadline);
+    if (!searched) co_return searched.error();
+  }
+  std::map<Id, Found> again;  // those whose search somebody else began and left
+  for (auto const& [key, flight] : shared) {
+    Status waited = ok();
+    while (waited && !flight->ended) waited = co_await flight->done.wait(deadline);
+    if (!waited && waited.error().code == Errc::cancelled) co_return waited.error();
+    if (flight->result) {
+      results.at(key) = *flight->result;
+    } else if (flight->ended) {
+      std::vector<Id> one{key};
+      auto found = co_await get_many(std::move(one), freshness, deadline);
+      if (!found) co_return std::move(found).error();
+      again.emplace(key, std::move(found->front()));
     }
   }
   DhtTime const now = time();
   std::vector<Found> out;
   for (auto const& key : keys) {
+    auto const other = again.find(key);
     auto const* value = results.at(key).value();
-    out.push_back(value ? validators.found(key, *value, now) : Found{});
+    if (other != again.end())
+      out.push_back(other->second);
+    else
+      out.push_back(value ? validators.found(key, *value, now) : Found{});
   }
   co_return out;
+}
+
+// One that will end as well as our own would. For the latest value only one that began just now: an
+// older one may have passed by the nodes that have been given something newer since.
+std::shared_ptr<Dht::State::Flight> Dht::State::flight_for(Id const& key,
+                                                           Freshness freshness,
+                                                           TimePoint deadline) const {
+  auto const found = flights.find(key);
+  if (found == flights.end() || found->second->freshness != freshness) return nullptr;
+  auto const& flight = found->second;
+  bool const new_enough =
+      freshness == Freshness::any || runtime.now() - flight->begun <= kLatestShared;
+  bool const long_enough = flight->deadline >= deadline - kShareSlack;
+  return new_enough && long_enough ? flight : nullptr;
+}
+
+Co<Status> Dht::State::fly(std::vector<Want> wants,
+                           std::map<Id, SearchResult>& results,
+                           Freshness freshness,
+                           TimePoint deadline) {
+  auto const root = static_cast<std::size_t>(std::sqrt(static_cast<double>(wants.size())));
+  std::size_t const packed = std::clamp<std::size_t>(root, 1, kMaxQueriesPerCall);
+  std::vector<std::pair<Id, std::shared_ptr<Flight>>> ours;
+  for (auto const& want : wants) {
+    auto flight = std::make_shared<Flight>(runtime);
+    flight->freshness = freshness;
+    flight->deadline = deadline;
+    flights.insert_or_assign(want.key, flight);
+    ours.emplace_back(want.key, std::move(flight));
+  }
+  auto answers = co_await search(std::move(wants), packed, deadline);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    auto const& [key, flight] = ours[i];
+    if (answers) {
+      cache_found(key, (*answers)[i]);
+      results.at(key) = std::move(*(*answers)[i].result);
+      flight->result = results.at(key);
+    }
+    flight->ended = true;
+    flight->done.notify_all();
+    if (auto const it = flights.find(key); it != flights.end() && it->second == flight)
+      flights.erase(it);
+  }
+  if (!answers) co_return std::move(answers).error();
+  co_return ok();
 }
 
 void Dht::State::offer_local(SearchResult& result, Id const& key) {

@@ -42,7 +42,7 @@ RoutingTable::RoutingTable(Id own, std::size_t bucket_size, std::size_t depth_mo
 
 std::optional<Contact> RoutingTable::seen(Contact const& contact, TimePoint now) {
   if (contact.id == own_) return std::nullopt;
-  forget_other_ids(contact);
+  if (!stands(contact)) forget_other_ids(contact);
   for (;;) {
     std::size_t const index = index_of(contact.id);
     auto& bucket = buckets_[index];
@@ -110,29 +110,42 @@ std::optional<Contact> RoutingTable::find(PeerId const& peer) const {
   return std::nullopt;
 }
 
+// Buckets are disjoint subtrees of the id space: all contacts of one are nearer to `target` than
+// all of another, and which is decided by any id of each. So whole buckets are taken, the nearest
+// first, and only their contacts are sorted.
 std::vector<Contact> RoutingTable::nearest(Id const& target,
                                            std::size_t k,
                                            Id const* exclude) const {
+  struct Subtree {
+    Id distance;
+    Bucket const* bucket;
+  };
+
   struct Candidate {
     Id distance;
     Contact const* contact;
   };
 
+  std::vector<Subtree> subtrees;
+  subtrees.reserve(buckets_.size());
+  for (auto const& bucket : buckets_) subtrees.push_back({distance(target, bucket.lower), &bucket});
+  auto const farther = [](auto const& a, auto const& b) { return a.distance > b.distance; };
+  auto const nearer = [](auto const& a, auto const& b) { return a.distance < b.distance; };
+  std::make_heap(subtrees.begin(), subtrees.end(), farther);
+
+  std::vector<Contact> out;
+  out.reserve(std::min(k, size()));
   std::vector<Candidate> candidates;
-  candidates.reserve(size());
-  for (auto const& bucket : buckets_)
-    for (auto const& entry : bucket.nodes)
+  for (auto end = subtrees.end(); end != subtrees.begin() && out.size() < k; --end) {
+    std::pop_heap(subtrees.begin(), end, farther);
+    candidates.clear();
+    for (auto const& entry : std::prev(end)->bucket->nodes)
       if (!entry.failed && !(exclude && entry.contact.id == *exclude))
         candidates.push_back({distance(target, entry.contact.id), &entry.contact});
-  k = std::min(k, candidates.size());
-  auto const middle = candidates.begin() + static_cast<std::ptrdiff_t>(k);
-  auto const nearer = [](Candidate const& a, Candidate const& b) {
-    return a.distance < b.distance;
-  };
-  std::partial_sort(candidates.begin(), middle, candidates.end(), nearer);
-  std::vector<Contact> out;
-  out.reserve(k);
-  for (auto it = candidates.begin(); it != middle; ++it) out.push_back(*it->contact);
+    std::sort(candidates.begin(), candidates.end(), nearer);
+    for (auto const& candidate : candidates)
+      if (out.size() < k) out.push_back(*candidate.contact);
+  }
   return out;
 }
 
@@ -185,6 +198,14 @@ void RoutingTable::split(std::size_t index) {
     (half.nodes.size() < bucket_size_ ? half.nodes : half.replacements).push_back(spare);
   }
   buckets_.insert(buckets_.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(right));
+}
+
+// Whether it is known under just this id, and so under no other.
+bool RoutingTable::stands(Contact const& contact) const noexcept {
+  auto const& bucket = buckets_[index_of(contact.id)];
+  auto const same = [&](Entry const& e) { return e.contact == contact; };
+  return std::any_of(bucket.nodes.begin(), bucket.nodes.end(), same) ||
+         std::any_of(bucket.replacements.begin(), bucket.replacements.end(), same);
 }
 
 void RoutingTable::forget_other_ids(Contact const& contact) {

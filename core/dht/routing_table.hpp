@@ -40,8 +40,8 @@ class RoutingTable {
   [[nodiscard]] bool contains(Id const& id) const noexcept;
   [[nodiscard]] std::optional<Contact> find(PeerId const& peer) const;
 
-  /// The `k` active contacts nearest to `target`, nearest first, without `exclude`. Cost: O(n) in
-  /// the table.
+  /// The `k` active contacts nearest to `target`, nearest first, without `exclude`. Cost: O(b + k
+  /// log (b·k)) with b buckets.
   [[nodiscard]] std::vector<Contact> nearest(Id const& target,
                                              std::size_t k,
                                              Id const* exclude = nullptr) const;
@@ -84,6 +84,7 @@ class RoutingTable {
   [[nodiscard]] std::size_t index_of(Id const& id) const noexcept;
   [[nodiscard]] bool holds(Bucket const& bucket, Id const& id) const noexcept;
   void split(std::size_t index);
+  [[nodiscard]] bool stands(Contact const& contact) const noexcept;
   void forget_other_ids(Contact const& contact);
 
   Id own_;

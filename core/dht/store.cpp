@@ -115,7 +115,10 @@ Co<Result<std::vector<bool>>> Dht::State::store_items(std::vector<StoreItem> ite
       co_return joined.error();
     }
   }
-  for (std::size_t i = 0; i < items.size(); ++i) cache_stored(items[i], taken[i]);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    cache_stored(items[i], taken[i]);
+    flights.erase(items[i].key);  // who asks from now on must find it
+  }
   co_return taken;
 }
 

@@ -72,6 +72,26 @@ struct Dht::State : std::enable_shared_from_this<Dht::State> {
   [[nodiscard]] Co<Result<std::vector<Found>>> get_many(std::vector<Id> keys,
                                                         Freshness freshness,
                                                         TimePoint deadline);
+
+  /// A search for a key that others who ask for it meanwhile may wait for.
+  struct Flight {
+    explicit Flight(Runtime& runtime) : begun(runtime.now()), done(runtime) {}
+
+    TimePoint begun;
+    TimePoint deadline{};
+    Freshness freshness{};
+    std::optional<SearchResult> result;  ///< once it has ended well
+    bool ended = false;
+    Signal done;
+  };
+
+  [[nodiscard]] std::shared_ptr<Flight> flight_for(Id const& key,
+                                                   Freshness freshness,
+                                                   TimePoint deadline) const;
+  [[nodiscard]] Co<Status> fly(std::vector<Want> wants,
+                               std::map<Id, SearchResult>& results,
+                               Freshness freshness,
+                               TimePoint deadline);
   void offer_local(SearchResult& result, Id const& key);
   void put(Storage& storage, Id const& key, StoredValue const& value);
   void cache_found(Id const& key, Answer const& answer);
@@ -118,6 +138,7 @@ struct Dht::State : std::enable_shared_from_this<Dht::State> {
   Counters counters;
   std::set<Id> confirming;
   std::set<Id> refreshing;
+  std::map<Id, std::shared_ptr<Flight>> flights;
   std::map<PeerId, TimePoint> handed;  // when a handover to this peer last began
   bool upkeep_runs = false;
   Scope scope;

@@ -127,6 +127,63 @@ TEST_CASE("what one of fifty nodes stores, every other one finds") {
   CHECK(swarm.get(3, Id::of_text("nothing here")).empty());
 }
 
+namespace {
+
+Co<void> get_one(DhtNode& node, Id key, Freshness freshness, Result<Found>& outcome) {
+  TimePoint const deadline = node.host.runtime().now() + 20s;
+  outcome = co_await node.dht.get(key, freshness, deadline);
+}
+
+// `count` gets of one key that begin together; those before `cancelled` are cancelled after 1 ms.
+Co<void> get_together(DhtNode& node, std::size_t cancelled, std::vector<Result<Found>>& outcomes) {
+  Runtime& runtime = node.host.runtime();
+  Scope leaving(runtime);
+  Scope staying(runtime);
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    (i < cancelled ? leaving : staying)
+        .spawn("get", get_one(node, Id::of_text("hive"), Freshness::latest, outcomes[i]));
+  (void)co_await runtime.sleep_for(1ms);
+  co_await leaving.close();
+  (void)co_await staying.join();
+}
+
+}  // namespace
+
+TEST_CASE("gets of one key that come together share a search, also when the first of them leaves") {
+  DhtSwarm swarm;
+  swarm.grow(30);
+  CHECK(swarm.store(7, regular("hive", "honey", swarm.world.unix_time() + 600)));
+  auto& node = *swarm.nodes[20];
+  for (std::size_t const cancelled : {0u, 1u}) {
+    std::vector<Result<Found>> outcomes(6, Error{Errc::io, ""});
+    auto const before = node.dht.counters().searches;
+    swarm.world.run(get_together(node, cancelled, outcomes));
+    CHECK(node.dht.counters().searches - before == 1 + cancelled);
+    for (std::size_t i = cancelled; i < outcomes.size(); ++i) {
+      REQUIRE(outcomes[i]);
+      REQUIRE(outcomes[i]->regular);
+      CHECK(outcomes[i]->regular->value == packed("honey"));
+    }
+  }
+}
+
+TEST_CASE("a get sees what was stored here before it, though an older get is still under way") {
+  DhtSwarm swarm;
+  swarm.grow(30);
+  double const now = swarm.world.unix_time();
+  CHECK(swarm.store(7, regular("hive", "old", now + 600)));
+  auto& node = *swarm.nodes[20];
+  Result<Found> first = Error{Errc::io, ""};
+  Result<bool> stored = Error{Errc::io, ""};
+  Scope scope(swarm.world);
+  scope.spawn("get", get_one(node, Id::of_text("hive"), Freshness::latest, first));
+  scope.spawn("store", store_one(node, regular("hive", "new", now + 700), stored));
+  swarm.world.run_for(10s);
+  CHECK(scope.size() == 0);
+  CHECK(stored.has_value());
+  CHECK(swarm.get(20, Id::of_text("hive")).regular->value == packed("new"));
+}
+
 TEST_CASE("a record is gone everywhere when it ends") {
   DhtSwarm swarm;
   swarm.grow(20);
