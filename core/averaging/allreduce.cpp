@@ -179,11 +179,12 @@ Co<void> AllReduce::encode_uploads(Upload& upload, std::span<float const> values
   for (auto const index : partition_.by_peer[upload.reducer]) {
     auto const& part = partition_.parts[index];
     auto const slice = values.subspan(part.offset, part.numel);
-    auto buffer = std::make_shared<Bytes>();
+    auto buffer = std::make_shared<Recycled>();
     // Plain values are sent from where they lie; that they are finite was checked at the start.
     if (part.codec != compress::CompressionType::none) {
+      buffer->bytes = take_buffer(compress::encoded_size(part.codec, part.numel));
       auto encode = [slice, buffer, codec = part.codec] {
-        return compress::encode(codec, slice, *buffer);
+        return compress::encode(codec, slice, buffer->bytes);
       };
       auto encoded = co_await on(compute_, runtime_, std::move(encode));
       if (!encoded) {
@@ -210,7 +211,7 @@ Co<void> AllReduce::write_uploads(Upload& upload,
     TensorHeader header;
     header.size = {static_cast<std::uint32_t>(part.numel)};
     header.compression = part.codec;
-    ByteView tail = **buffer;
+    ByteView tail = (*buffer)->bytes;
     if (part.codec == compress::CompressionType::none)
       tail = std::as_bytes(values.subspan(part.offset, part.numel));
     auto const code = i == 0 ? MessageCode::part_for_averaging : MessageCode::no_code;
@@ -250,7 +251,8 @@ Co<Status> AllReduce::read_replies(Upload& upload, std::span<float> values, Time
       auto const waited = co_await upload.changed.wait(deadline);
       if (!waited) co_return waited;
     }
-    auto parsed = parse_averaging_data(**item);
+    Recycled const reply(std::move(**item));
+    auto parsed = parse_averaging_data(reply.bytes);
     if (!parsed) co_return std::move(parsed).error();
     if (parsed->code == MessageCode::bad_group_id || parsed->code == MessageCode::cancelled)
       senders_[upload.reducer].absent = true;

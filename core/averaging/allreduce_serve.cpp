@@ -135,7 +135,7 @@ Co<Status> AllReduce::take_part(Bytes item, std::size_t sender, std::size_t part
   auto const limit = options_.weight_limit ? options_.weight_limit(peer) : 3e38;
   if (!std::isfinite(weight) || weight < 0 || weight > limit)
     co_return Error{Errc::refused, cat("weight ", weight, ", allowed are 0 to ", limit)};
-  Sent sent{std::move(item),
+  Sent sent{Recycled(std::move(item)),
             tensor.buffer,
             tensor.compression};  // the heap block, and so the view, stays
 
@@ -172,17 +172,23 @@ Co<Status> AllReduce::send_replies(net::rpc::ServerCall& call, std::size_t sende
     auto const sent = std::make_shared<Sent>(std::move(from.unanswered.front()));
     from.unanswered.pop_front();
     changed_.notify_all();
-    auto buffer = std::make_shared<Bytes>();
-    auto encode = [this, part, sent, buffer] {
-      return reducer_.reply(part, sent->codec, sent->buffer, *buffer);
+    // Plain values become their reply where they lie; others are encoded anew.
+    bool const in_place = sent->codec == compress::CompressionType::none;
+    auto const size = compress::encoded_size(sent->codec, reducer_.numel(part));
+    auto buffer = std::make_shared<Recycled>(in_place ? Bytes() : take_buffer(size));
+    auto encode = [this, part, sent, buffer, in_place] {
+      if (in_place) return reducer_.reply_in_place(part, sent->writable());
+      return reducer_.reply(part, sent->codec, sent->buffer, buffer->bytes);
     };
     auto const encoded = co_await on(compute_, runtime_, std::move(encode));
     if (!encoded) co_return encoded;
     TensorHeader header;
     header.size = {static_cast<std::uint32_t>(reducer_.numel(part))};
     header.compression = sent->codec;
-    auto const head = averaging_head(MessageCode::averaged_part, {}, 0, header, buffer->size());
-    auto const out = co_await call.send(head, *buffer, runtime_.now() + options_.reducer_timeout);
+    ByteView tail = buffer->bytes;
+    if (in_place) tail = sent->buffer;
+    auto const head = averaging_head(MessageCode::averaged_part, {}, 0, header, tail.size());
+    auto const out = co_await call.send(head, tail, runtime_.now() + options_.reducer_timeout);
     if (!out) co_return out;
     values_sent_ += reducer_.numel(part);
   }

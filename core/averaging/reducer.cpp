@@ -31,7 +31,8 @@ void Reducer::add_own(std::size_t part, std::span<float const> values, double we
   p.sum.resize(p.numel);
   auto const w = static_cast<float>(weight);
   if (w == 0) return;
-  for (std::size_t i = 0; i < p.numel; ++i) p.sum[i] += w * values[i];
+  auto* const sum = p.sum.data();
+  for (std::size_t i = 0; i < values.size(); ++i) sum[i] += w * values[i];
 }
 
 void Reducer::counted(std::size_t part, std::size_t sender, double weight) {
@@ -73,35 +74,49 @@ std::span<float const> Reducer::average(std::size_t part) const noexcept {
 
 namespace {
 
-// mean − sent, block by block: one pass over memory instead of three.
-Status plain_difference(std::span<float const> mean, ByteView sent, Bytes& out) {
+// sent = mean − sent in one pass over memory, block by block so that the check for overflow finds
+// it in the cache. `sent` may lie at any address.
+Status subtract_from(std::span<float const> mean, MutableBytes sent) {
   if (sent.size() != mean.size_bytes())
     return Error{Errc::malformed,
                  cat("a part of ", sent.size(), " bytes, not ", mean.size_bytes())};
-  out.resize(sent.size());
   std::array<float, 1024> block;
   for (std::size_t at = 0; at < mean.size(); at += block.size()) {
     auto const n = std::min(block.size(), mean.size() - at);
-    std::memcpy(block.data(), sent.data() + at * sizeof(float), n * sizeof(float));
-    for (std::size_t i = 0; i < n; ++i) block[i] = mean[at + i] - block[i];
+    auto* const where = sent.data() + at * sizeof(float);
+    for (std::size_t i = 0; i < n; ++i)
+      block[i] = mean[at + i] - load_le<float>(ByteView(where + i * sizeof(float), sizeof(float)));
     if (!compress::all_finite(std::span(block).first(n)))
       return Error{Errc::invalid, "a difference overflows"};
-    std::memcpy(out.data() + at * sizeof(float), block.data(), n * sizeof(float));
+    std::memcpy(where, block.data(), n * sizeof(float));
   }
   return ok();
 }
 
 }  // namespace
 
+Status Reducer::reply_in_place(std::size_t part, MutableBytes sent) const {
+  auto const& p = parts_[part];
+  if (p.averaged) return subtract_from(p.sum, sent);
+  std::fill(sent.begin(), sent.end(), std::byte{0});
+  return ok();
+}
+
 Status Reducer::reply(std::size_t part,
                       compress::CompressionType codec,
                       ByteView sent,
                       Bytes& out) const {
   auto const& p = parts_[part];
-  if (p.averaged && codec == compress::CompressionType::none)
-    return plain_difference(p.sum, sent, out);
-  std::vector<float> difference(p.numel);
-  if (p.averaged) {
+  if (p.averaged && codec == compress::CompressionType::none) {
+    out.assign(sent.begin(), sent.end());
+    return subtract_from(p.sum, out);
+  }
+  // Kept by the thread: fresh pages for every part would cost more than the work.
+  static thread_local std::vector<float> difference;
+  difference.resize(p.numel);
+  if (!p.averaged) {
+    std::fill(difference.begin(), difference.end(), 0.0F);
+  } else {
     WAGGLE_TRY_STATUS(compress::decode(codec, sent, difference));
     for (std::size_t i = 0; i < p.numel; ++i) difference[i] = p.sum[i] - difference[i];
   }

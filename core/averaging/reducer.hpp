@@ -67,6 +67,8 @@ class Reducer {
 
   /// Empty: no average (see above).
   [[nodiscard]] std::span<float const> average(std::size_t part) const noexcept;
+  /// As reply() for plain values, written over what was sent.
+  [[nodiscard]] Status reply_in_place(std::size_t part, MutableBytes sent) const;
   /// Encodes (mean − decoded) into `out`, in the sender's codec. Errors: malformed, invalid (the
   /// difference overflows).
   [[nodiscard]] Status reply(std::size_t part,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/compress/codec.hpp"
 
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -35,21 +34,10 @@ Status check_length(CompressionType type, ByteView buffer, std::size_t n) {
                    expected)};
 }
 
-// Raw floats at any address: tested in aligned blocks, since a stream gives no alignment.
-bool raw_finite(ByteView buffer) noexcept {
-  std::array<float, 1024> block;
-  for (std::size_t at = 0; at < buffer.size(); at += sizeof block) {
-    std::size_t const bytes = std::min(sizeof block, buffer.size() - at);
-    std::memcpy(block.data(), buffer.data() + at, bytes);
-    if (!kernels().all_finite(block.data(), bytes / sizeof(float))) return false;
-  }
-  return true;
-}
-
 // Length and finiteness, before anything is written.
 Status check_plain(CompressionType type, ByteView buffer, std::size_t n) {
   WAGGLE_TRY_STATUS(check_length(type, buffer, n));
-  bool const finite = type == CompressionType::none ? raw_finite(buffer)
+  bool const finite = type == CompressionType::none ? kernels().raw_finite(buffer.data(), n)
                                                     : kernels().halves_finite(buffer.data(), n);
   if (!finite) return not_finite(type, n);
   return ok();

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/averaging/allreduce.hpp"
+#include "core/base/buffers.hpp"
 #include "core/base/channel.hpp"
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
@@ -14,9 +15,15 @@ namespace waggle::averaging {
 
 /// A part as it came, kept until its reply is made of it.
 struct AllReduce::Sent {
-  Bytes item;
+  Recycled item;
   ByteView buffer;  ///< into item
   compress::CompressionType codec = compress::CompressionType::none;
+
+  /// The same bytes as `buffer`.
+  [[nodiscard]] MutableBytes writable() noexcept {
+    auto const at = static_cast<std::size_t>(buffer.data() - item.bytes.data());
+    return MutableBytes(item.bytes).subspan(at, buffer.size());
+  }
 };
 
 /// What we know of a member that uploads to us.
@@ -41,7 +48,7 @@ struct AllReduce::Upload {
 
   net::rpc::ClientCall& call;
   std::size_t reducer;
-  Channel<std::shared_ptr<Bytes>> queue;
+  Channel<std::shared_ptr<Recycled>> queue;
   Signal changed;
   std::size_t sent = 0;  ///< parts that are wholly out
   bool written = false;

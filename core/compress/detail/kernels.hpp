@@ -28,6 +28,8 @@ struct Kernels {
   char const* name;
 
   bool (*all_finite)(float const* in, std::size_t n) noexcept;
+  /// The same of little-endian float32 at any address.
+  bool (*raw_finite)(std::byte const* in, std::size_t n) noexcept;
   Moments (*moments)(float const* in, std::size_t n, float shift) noexcept;
   /// index = clamp(round_half_even((in - mean) × inverse_scale) + 128, 0, 255), and the buckets'
   /// sums.

@@ -30,6 +30,13 @@ bool all_finite(float const* in, std::size_t n) noexcept {
   return scalar_kernels().all_finite(in + i, n - i);
 }
 
+bool raw_finite(std::byte const* in, std::size_t n) noexcept {
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    if (any(not_finite(_mm256_loadu_ps(reinterpret_cast<float const*>(in + 4 * i))))) return false;
+  return scalar_kernels().raw_finite(in + 4 * i, n - i);
+}
+
 float sum_of(__m256 v) noexcept {
   __m128 const four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
   __m128 const two = _mm_add_ps(four, _mm_movehl_ps(four, four));
@@ -215,6 +222,7 @@ void add_scaled(std::byte const* in, std::size_t n, float weight, float* out) no
 Kernels const& avx2_kernels() noexcept {
   static constexpr Kernels kKernels{"avx2",
                                     all_finite,
+                                    raw_finite,
                                     moments,
                                     quantize,
                                     lookup,

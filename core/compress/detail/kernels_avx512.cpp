@@ -30,6 +30,13 @@ bool all_finite(float const* in, std::size_t n) noexcept {
   return i == n || not_finite(_mm512_maskz_loadu_ps(tail_mask(n - i), in + i)) == 0;
 }
 
+bool raw_finite(std::byte const* in, std::size_t n) noexcept {
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    if (not_finite(_mm512_loadu_ps(in + 4 * i)) != 0) return false;
+  return scalar_kernels().raw_finite(in + 4 * i, n - i);
+}
+
 Moments moments(float const* in, std::size_t n, float shift) noexcept {
   // Blocks short enough that float lanes lose nothing that matters, summed in double.
   constexpr std::size_t kBlock = 4096;
@@ -203,6 +210,7 @@ void add_scaled(std::byte const* in, std::size_t n, float weight, float* out) no
 Kernels const& avx512_kernels() noexcept {
   static constexpr Kernels kKernels{"avx512",
                                     all_finite,
+                                    raw_finite,
                                     moments,
                                     quantize,
                                     lookup,

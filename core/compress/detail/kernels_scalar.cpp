@@ -55,6 +55,12 @@ bool all_finite(float const* in, std::size_t n) noexcept {
   return std::all_of(in, in + n, [](float x) { return std::isfinite(x); });
 }
 
+bool raw_finite(std::byte const* in, std::size_t n) noexcept {
+  for (std::size_t i = 0; i < n; ++i)
+    if (!std::isfinite(load(in + 4 * i))) return false;
+  return true;
+}
+
 Moments moments(float const* in, std::size_t n, float shift) noexcept {
   Moments m;
   for (std::size_t i = 0; i < n; ++i) {
@@ -124,6 +130,7 @@ void add_scaled(std::byte const* in, std::size_t n, float weight, float* out) no
 Kernels const& scalar_kernels() noexcept {
   static constexpr Kernels kKernels{"scalar",
                                     all_finite,
+                                    raw_finite,
                                     moments,
                                     quantize,
                                     lookup,

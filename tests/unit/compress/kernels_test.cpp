@@ -118,6 +118,11 @@ TEST_SUITE("Kernels") {
             REQUIRE(kernels->all_finite(in.data(), n));
             in[at] = bad;
             REQUIRE(!kernels->all_finite(in.data(), n));
+            std::vector<std::byte> raw(4 * n + 1);  // at an odd address
+            std::memcpy(raw.data() + 1, in.data(), 4 * n);
+            REQUIRE(!kernels->raw_finite(raw.data() + 1, n));
+            std::fill(raw.begin(), raw.end(), std::byte{1});
+            REQUIRE(kernels->raw_finite(raw.data() + 1, n));
             std::vector<std::byte> half(2 * n);
             REQUIRE(!kernels->to_half(in.data(), n, half.data()));
             std::fill(half.begin(), half.end(), std::byte{0});
