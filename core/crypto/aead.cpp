@@ -75,16 +75,30 @@ Aead::Aead(Aead&&) noexcept = default;
 Aead& Aead::operator=(Aead&&) noexcept = default;
 
 void Aead::seal(std::uint64_t nonce, ByteView associated, ByteView in, MutableBytes out) {
-  WAGGLE_ASSERT(out.size() == in.size() + kAeadTagBytes, in.size(), " to ", out.size());
+  seal_pieces(nonce, associated, std::span(&in, 1), out);
+}
+
+void Aead::seal_pieces(std::uint64_t nonce,
+                       ByteView associated,
+                       std::span<ByteView const> pieces,
+                       MutableBytes out) {
   auto* const context = state_->start(true, layout(nonce));
   update(context, nullptr, associated);
-  update(context, as_u8(out), in);
+  std::size_t done = 0;
+  for (auto const piece : pieces) {
+    WAGGLE_ASSERT(
+        out.size() - done >= piece.size() + kAeadTagBytes, piece.size(), " to ", out.size());
+    update(context, as_u8(out) + done, piece);
+    done += piece.size();
+  }
+  WAGGLE_ASSERT(out.size() == done + kAeadTagBytes, done, " to ", out.size());
   int written = 0;
-  auto* const tag = as_u8(out) + in.size();
-  bool const done = EVP_CipherFinal_ex(context, tag, &written) == 1 &&
-                    EVP_CIPHER_CTX_ctrl(
-                        context, EVP_CTRL_AEAD_GET_TAG, static_cast<int>(kAeadTagBytes), tag) == 1;
-  WAGGLE_ASSERT(done, "libcrypto cannot seal");
+  auto* const tag = as_u8(out) + done;
+  bool const sealed =
+      EVP_CipherFinal_ex(context, tag, &written) == 1 &&
+      EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, static_cast<int>(kAeadTagBytes), tag) ==
+          1;
+  WAGGLE_ASSERT(sealed, "libcrypto cannot seal");
 }
 
 Status Aead::open(std::uint64_t nonce, ByteView associated, ByteView in, MutableBytes out) {

@@ -23,6 +23,12 @@ class Aead {
   /// Writes ciphertext and tag; out is in.size() + kAeadTagBytes long and may start where `in`
   /// starts.
   void seal(std::uint64_t nonce, ByteView associated, ByteView in, MutableBytes out);
+  /// As seal() of the pieces joined; out is their sizes' sum + kAeadTagBytes long, and apart from
+  /// them.
+  void seal_pieces(std::uint64_t nonce,
+                   ByteView associated,
+                   std::span<ByteView const> pieces,
+                   MutableBytes out);
   /// Writes the plaintext; out is in.size() - kAeadTagBytes long and may start where `in` starts.
   /// Errors: bad_signature, malformed (shorter than a tag).
   [[nodiscard]] Status open(std::uint64_t nonce,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/assert.hpp"
+#include "core/base/copies.hpp"
 #include "core/base/text.hpp"
 #include "core/net/detail/adaptive_size.hpp"
 #include "core/net/detail/leaving.hpp"
@@ -20,6 +21,9 @@ constexpr std::size_t kLargestFrame = kLengthBytes + kMaxNoiseMessage;
 constexpr std::size_t kBatch = 4 * kLargestFrame;
 constexpr std::size_t kSmallestRead = 4u << 10;
 constexpr std::size_t kLargestRead = 4 * kLargestFrame;
+// Small writes in a row after which a large batch is given back: a quiet connection need not hold
+// one, but a busy one that sends window updates in between should not make it anew each time.
+constexpr int kQuietWrites = 64;
 // Counters never wrap in practice; js ends a session here, so do we.
 constexpr std::uint64_t kMaxMessages = 0xffff'ffffu;
 
@@ -34,6 +38,8 @@ struct NoiseStream::State {
   crypto::Aead sealer;
   std::uint64_t sealed = 0;
   Bytes batch;
+  int quiet_writes = 0;
+  std::vector<ByteView> parts;  // of the message that is being sealed
 
   crypto::Aead opener;
   std::uint64_t opened = 0;
@@ -48,7 +54,12 @@ struct NoiseStream::State {
                                       MutableBytes out,
                                       TimePoint deadline);
   static Co<Status> write(std::shared_ptr<State> s, ByteView in, TimePoint deadline);
+  static Co<Status> write_pieces(std::shared_ptr<State> s,
+                                 std::span<ByteView const> pieces,
+                                 TimePoint deadline);
   static Co<Status> finish(std::shared_ptr<State> s, TimePoint deadline);
+  ByteView seal_all(std::span<ByteView const> pieces, std::size_t size);
+  Co<Status> send_batch(ByteView ready, TimePoint deadline);
   [[nodiscard]] Result<std::size_t> open_frames(MutableBytes out);
   [[nodiscard]] std::size_t wanted() const noexcept;
   MutableBytes room();
@@ -62,6 +73,7 @@ Result<std::size_t> NoiseStream::State::open_frames(MutableBytes out) {
     if (plain > 0) {
       auto const n = std::min(plain, out.size() - done);
       std::memcpy(out.data() + done, in.data() + head, n);
+      note_copy(Copied::receive, n);
       done += n;
       head += n;
       plain -= n;
@@ -105,8 +117,10 @@ MutableBytes NoiseStream::State::room() {
   if (in.size() != size && tail - head <= size) {
     Bytes other(size);
     std::copy_n(in.begin() + static_cast<std::ptrdiff_t>(head), tail - head, other.begin());
+    note_copy(Copied::receive, tail - head);
     in = std::move(other);
   } else if (head > 0 && tail > head) {
+    note_copy(Copied::receive, tail - head);
     std::memmove(in.data(), in.data() + head, tail - head);
   }
   tail -= head;
@@ -133,31 +147,65 @@ Co<Result<std::size_t>> NoiseStream::State::read(std::shared_ptr<State> s,
   }
 }
 
-Co<Status> NoiseStream::State::write(std::shared_ptr<State> s, ByteView in, TimePoint deadline) {
-  while (!in.empty()) {
-    std::size_t used = 0;
-    std::size_t const frames =
-        std::min(kBatch / kLargestFrame, (in.size() + kMaxNoisePlaintext - 1) / kMaxNoisePlaintext);
-    std::size_t const most = std::min(in.size(), frames * kMaxNoisePlaintext) + frames * kOverhead;
-    if (s->batch.size() < most) s->batch.resize(most);
-    MutableBytes const out(s->batch);
-    for (std::size_t i = 0; i < frames; ++i) {
-      auto const n = std::min(in.size(), kMaxNoisePlaintext);
-      store_be(out.subspan(used), static_cast<std::uint16_t>(n + crypto::kAeadTagBytes));
-      s->sealer.seal(s->sealed++,
-                     {},
-                     in.first(n),
-                     out.subspan(used + kLengthBytes, n + crypto::kAeadTagBytes));
-      used += n + kOverhead;
-      in = in.subspan(n);
+// Seals `size` bytes, those of the pieces joined, into the batch, in messages as large as they may
+// be.
+ByteView NoiseStream::State::seal_all(std::span<ByteView const> pieces, std::size_t size) {
+  std::size_t const messages = (size + kMaxNoisePlaintext - 1) / kMaxNoisePlaintext;
+  std::size_t const used = size + messages * kOverhead;
+  if (batch.size() < used) batch.resize(used);
+  MutableBytes out(batch);
+  std::size_t from = 0;  // of the first piece
+  while (size > 0) {
+    std::size_t const message = std::min(size, kMaxNoisePlaintext);
+    parts.clear();
+    for (std::size_t left = message; left > 0;) {
+      auto const part = pieces.front().subspan(from, std::min(left, pieces.front().size() - from));
+      parts.push_back(part);
+      left -= part.size();
+      from += part.size();
+      if (from == pieces.front().size()) {
+        pieces = pieces.subspan(1);
+        from = 0;
+      }
     }
-    if (s->sealed > kMaxMessages) co_return Error{Errc::closed, "2^32 Noise messages were sent"};
-    ByteView const ready = ByteView(s->batch).first(used);
-    WAGGLE_CO_TRY_STATUS(co_await s->below->write(ready, deadline));
-    // A quiet connection need not hold a batch.
-    if (used < kSmallestRead && s->batch.size() > kLargestFrame) s->batch = Bytes();
+    store_be(out, static_cast<std::uint16_t>(message + crypto::kAeadTagBytes));
+    sealer.seal_pieces(
+        sealed++, {}, parts, out.subspan(kLengthBytes, message + crypto::kAeadTagBytes));
+    out = out.subspan(message + kOverhead);
+    size -= message;
+  }
+  return ByteView(batch).first(used);
+}
+
+Co<Status> NoiseStream::State::send_batch(ByteView ready, TimePoint deadline) {
+  if (sealed > kMaxMessages) co_return Error{Errc::closed, "2^32 Noise messages were sent"};
+  WAGGLE_CO_TRY_STATUS(co_await below->write(ready, deadline));
+  if (ready.size() >= kSmallestRead) {
+    quiet_writes = 0;
+  } else if (++quiet_writes >= kQuietWrites && batch.size() > kLargestFrame) {
+    batch = Bytes();
   }
   co_return ok();
+}
+
+Co<Status> NoiseStream::State::write(std::shared_ptr<State> s, ByteView in, TimePoint deadline) {
+  while (!in.empty()) {
+    auto const n = std::min(in.size(), kBatch / kLargestFrame * kMaxNoisePlaintext);
+    ByteView const piece = in.first(n);
+    ByteView const ready = s->seal_all(std::span(&piece, 1), n);
+    WAGGLE_CO_TRY_STATUS(co_await s->send_batch(ready, deadline));
+    in = in.subspan(n);
+  }
+  co_return ok();
+}
+
+Co<Status> NoiseStream::State::write_pieces(std::shared_ptr<State> s,
+                                            std::span<ByteView const> pieces,
+                                            TimePoint deadline) {
+  std::size_t size = 0;
+  for (auto const piece : pieces) size += piece.size();
+  ByteView const ready = s->seal_all(pieces, size);
+  co_return co_await s->send_batch(ready, deadline);
 }
 
 Co<Status> NoiseStream::State::finish(std::shared_ptr<State> s, TimePoint deadline) {
@@ -178,6 +226,10 @@ Co<Result<std::size_t>> NoiseStream::read_some(MutableBytes out, TimePoint deadl
 
 Co<Status> NoiseStream::write(ByteView in, TimePoint deadline) {
   return State::write(state_, in, deadline);
+}
+
+Co<Status> NoiseStream::write_pieces(std::span<ByteView const> pieces, TimePoint deadline) {
+  return State::write_pieces(state_, pieces, deadline);
 }
 
 Co<Status> NoiseStream::close_write(TimePoint deadline) {

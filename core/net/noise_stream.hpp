@@ -20,6 +20,10 @@ class NoiseStream final : public Stream {
   /// Errors beside Stream's: bad_signature, malformed (the pipe is unusable then).
   [[nodiscard]] Co<Result<std::size_t>> read_some(MutableBytes out, TimePoint deadline) override;
   [[nodiscard]] Co<Status> write(ByteView in, TimePoint deadline) override;
+  /// Sealed from where they lie, all of them before the pipe is written to: so not megabytes at
+  /// once.
+  [[nodiscard]] Co<Status> write_pieces(std::span<ByteView const> pieces,
+                                        TimePoint deadline) override;
   [[nodiscard]] Co<Status> close_write(TimePoint deadline) override;
   void reset() noexcept override;
 

@@ -4,10 +4,18 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/copies.hpp"
 #include "core/base/text.hpp"
 #include "core/wire/varint.hpp"
 
 namespace waggle::net {
+
+Co<Status> Stream::write_pieces(std::span<ByteView const> pieces, TimePoint deadline) {
+  Bytes joined;
+  for (auto const piece : pieces) append(joined, piece);
+  note_copy(Copied::send, joined.size());
+  co_return co_await write(joined, deadline);
+}
 
 Co<Status> read_exactly(Stream& stream, MutableBytes out, TimePoint deadline) {
   while (!out.empty()) {
@@ -18,6 +26,13 @@ Co<Status> read_exactly(Stream& stream, MutableBytes out, TimePoint deadline) {
   }
   co_return ok();
 }
+
+namespace {
+
+// Of a frame's body, believed at once. Larger: idle claims cost more; smaller: more copies.
+constexpr std::size_t kFirstBody = 4u << 10;
+
+}  // namespace
 
 Co<Result<Bytes>> read_to_end(Stream& stream, std::size_t limit, TimePoint deadline) {
   constexpr std::size_t kStep = 16u << 10;
@@ -59,8 +74,18 @@ Co<Result<std::optional<Bytes>>> read_frame_or_end(Stream& stream,
   }
   if (length > limit)
     co_return Error{Errc::too_large, cat("a frame of ", length, " bytes, the limit is ", limit)};
-  Bytes body(static_cast<std::size_t>(length));
-  WAGGLE_CO_TRY_STATUS(co_await read_exactly(stream, body, deadline));
+  // A length is only a claim: memory is taken as the bytes come.
+  Holding holding(stream);
+  Bytes body;
+  for (std::size_t filled = 0; filled < length;) {
+    auto const room = std::min<std::uint64_t>(length, std::max(kFirstBody, 2 * filled));
+    body.resize(static_cast<std::size_t>(room));
+    note_copy(Copied::receive, filled);  // it grows
+    holding.set(body.size());
+    MutableBytes const rest = MutableBytes(body).subspan(filled);
+    WAGGLE_CO_TRY_STATUS(co_await read_exactly(stream, rest, deadline));
+    filled = body.size();
+  }
   co_return std::optional<Bytes>(std::move(body));
 }
 
@@ -75,6 +100,7 @@ Co<Status> write_frame(Stream& stream, ByteView body, TimePoint deadline) {
   framed.reserve(wire::kMaxVarintBytes + body.size());
   wire::append_varint(framed, body.size());
   append(framed, body);
+  note_copy(Copied::send, body.size());
   co_return co_await stream.write(framed, deadline);
 }
 

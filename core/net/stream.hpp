@@ -28,10 +28,41 @@ class Stream {
   /// Writes all of `in`, which must outlive the call; waits for the peer's window.
   /// Errors: closed, timeout, cancelled. After an error how much went out is unknown: reset.
   [[nodiscard]] virtual Co<Status> write(ByteView in, TimePoint deadline) = 0;
+  /// As write() of the pieces, one after the other. They are not looked at any more once the call
+  /// has suspended, so they need not outlive it. The default joins them: one copy.
+  [[nodiscard]] virtual Co<Status> write_pieces(std::span<ByteView const> pieces,
+                                                TimePoint deadline);
   /// Half close: our end of stream, after all that was written. Reading goes on. Errors as write.
   [[nodiscard]] virtual Co<Status> close_write(TimePoint deadline) = 0;
   /// Ends both directions at once; pending operations fail with closed. Idempotent.
   virtual void reset() noexcept = 0;
+
+  /// The reader says how many bytes more (or fewer) it holds for the peer in a message whose end
+  /// has not come, or that nobody takes. Where all streams together hold too much, the one without
+  /// progress for the longest time is reset.
+  virtual void hold(std::ptrdiff_t bytes) noexcept { (void)bytes; }
+};
+
+/// What one reader holds of a stream; let go of at its end. The stream must outlive it.
+class Holding {
+ public:
+  explicit Holding(Stream& stream) noexcept : stream_(stream) {}
+
+  ~Holding() { set(0); }
+
+  Holding(Holding const&) = delete;
+  Holding& operator=(Holding const&) = delete;
+
+  void set(std::size_t bytes) noexcept {
+    if (bytes == bytes_) return;
+    auto const change = static_cast<std::ptrdiff_t>(bytes) - static_cast<std::ptrdiff_t>(bytes_);
+    bytes_ = bytes;
+    stream_.hold(change);
+  }
+
+ private:
+  Stream& stream_;
+  std::size_t bytes_ = 0;
 };
 
 /// Reads exactly out.size() bytes. Errors: closed (also at an end of stream inside), timeout,

@@ -26,8 +26,15 @@ struct SwarmOptions {
   /// Larger: a flood may take more memory (under 100 kB each); smaller: a big swarm is cut off.
   std::size_t max_connections = 512;
   std::size_t max_connections_per_peer = 8;
+  /// Streams that peers have open, over all connections; above it a connection keeps
+  /// kStreamsEach. Larger: a flood takes more memory (about 6 kB each); smaller: busy peers wait.
+  std::size_t max_inbound_streams = 2048;
+  static constexpr std::size_t kStreamsEach = 8;
   /// Inbound sockets that have not proved who they are. Smaller: a flood keeps good peers out.
   std::size_t max_pending_inbound = 64;
+  /// Bytes that peers have sent and nobody has taken yet, over all connections. Larger: a flood
+  /// takes more memory; smaller: many fast peers at once meet resets.
+  std::size_t max_backlog = 32u << 20;
   Duration keep_alive = std::chrono::seconds(30);  ///< idle for so long: a yamux ping
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/assert.hpp"
+#include "core/base/copies.hpp"
 #include "core/base/text.hpp"
 #include "core/net/detail/adaptive_size.hpp"
 #include "core/net/detail/leaving.hpp"
@@ -18,6 +19,9 @@ namespace {
 constexpr std::size_t kMaxQueued = 256u << 10;
 constexpr std::size_t kSmallestRead = 4u << 10;
 constexpr std::size_t kLargestRead = 128u << 10;
+// Bodies from here on go out from where they lie; copying less is cheaper than waiting until it is
+// out.
+constexpr std::size_t kLend = 4u << 10;
 // A stream we have closed whose peer never closes its side is reset after so many pings.
 constexpr int kLingerTicks = 4;
 
@@ -60,6 +64,7 @@ class YamuxConnection::Core : public std::enable_shared_from_this<Core> {
                           std::shared_ptr<YamuxChannel> channel,
                           ByteView in,
                           TimePoint deadline);
+  Co<Status> enqueue(std::shared_ptr<YamuxChannel> channel, ByteView in, TimePoint deadline);
   Status finish(YamuxChannel& channel);
   void reset(YamuxChannel& channel) noexcept;
   void release(std::shared_ptr<YamuxChannel> const& channel) noexcept;
@@ -77,6 +82,7 @@ class YamuxConnection::Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] Result<std::size_t> parse(ByteView in);
   [[nodiscard]] Status on_header(std::span<std::byte const, yamux::kHeaderBytes> in);
   void on_body(ByteView body);
+  static void evict(std::weak_ptr<Core> const& connection, YamuxChannel& channel);
   void grant(std::uint32_t id, std::size_t n);
   void after_body();
   void drop(YamuxChannel& channel, Error why) noexcept;
@@ -84,12 +90,26 @@ class YamuxConnection::Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] std::optional<Error> write_failure(YamuxChannel const& channel) const;
   void reap_lingering() noexcept;
 
+  /// Bytes that wait for the writer.
+  [[nodiscard]] std::size_t queued() const noexcept { return queue_.size() + lent_bytes_; }
+
+  void own(YamuxChannel const& channel);
+
+  /// A body in the caller's buffer, whose write() waits until the writer has taken it.
+  struct Lent {
+    std::size_t at;  // it goes out before this byte of the queue
+    ByteView body;
+    std::shared_ptr<YamuxChannel> channel;
+  };
+
   YamuxOptions options_;
   std::unique_ptr<Stream> pipe_;
   std::function<void(std::unique_ptr<Stream>)> inbound_;
   Session session_;
   std::unordered_map<std::uint32_t, std::shared_ptr<YamuxChannel>> channels_;
-  Bytes queue_;  // frames for the writer
+  Bytes queue_;             // frames for the writer, without the bodies
+  std::vector<Lent> lent_;  // of it, in order
+  std::size_t lent_bytes_ = 0;
   bool writing_ = false;
   std::size_t queued_peak_ = 0;
   std::size_t writers_waiting_ = 0;
@@ -100,6 +120,7 @@ class YamuxConnection::Core : public std::enable_shared_from_this<Core> {
   Signal pong_;
   std::optional<Error> end_;
 
+  Block in_;  // what the reader reads into
   // Where the reader is inside a frame.
   Session::Event frame_;
   std::uint32_t body_left_ = 0;
@@ -132,6 +153,13 @@ class YamuxStream final : public Stream {
 
   void reset() noexcept override { core_->reset(*channel_); }
 
+  void hold(std::ptrdiff_t bytes) noexcept override {
+    auto const channel = channel_;
+    if (!channel->share) return;
+    if (bytes > 0) channel->share->grow(static_cast<std::size_t>(bytes));
+    if (bytes < 0) channel->share->shrink(static_cast<std::size_t>(-bytes));
+  }
+
  private:
   static Co<Status> finish(std::shared_ptr<YamuxConnection::Core> core,
                            std::shared_ptr<YamuxChannel> channel) {
@@ -146,6 +174,9 @@ class YamuxStream final : public Stream {
 
 std::unique_ptr<Stream> YamuxConnection::Core::make_stream(std::uint32_t id) {
   auto channel = std::make_shared<YamuxChannel>(runtime, id);
+  if (options_.backlog)
+    channel->share.emplace(options_.backlog,
+                           [self = weak_from_this(), raw = channel.get()] { evict(self, *raw); });
   channels_.emplace(id, channel);
   return std::make_unique<YamuxStream>(shared_from_this(), std::move(channel));
 }
@@ -165,6 +196,7 @@ void YamuxConnection::Core::end(Error why) noexcept {
     channel->writable.notify_all();
   }
   channels_.clear();
+  for (auto const& lent : lent_) lent.channel->writable.notify_all();
   outgoing_.notify_all();
   space_.notify_all();
   opening_.notify_all();
@@ -174,16 +206,18 @@ void YamuxConnection::Core::end(Error why) noexcept {
 
 Co<void> YamuxConnection::Core::read_loop(std::shared_ptr<Core> self) {
   AdaptiveSize size(kSmallestRead, kLargestRead);
-  Bytes in(size.size());
+  Block& in = self->in_;
+  in = std::make_shared<Recycled>(Bytes(size.size()));
   std::size_t have = 0;
   while (!self->end_) {
-    // Only a header may be left over, so the buffer can be exchanged at little cost.
-    if (in.size() != size.size()) {
-      Bytes other(size.size());
-      std::copy_n(in.begin(), have, other.begin());
+    // Only a header may be left over, so the block can be exchanged at little cost.
+    if (in->bytes.size() != size.size()) {
+      auto other = std::make_shared<Recycled>(take_buffer(size.size()));
+      std::copy_n(in->bytes.begin(), have, other->bytes.begin());
+      note_copy(Copied::receive, have);
       in = std::move(other);
     }
-    MutableBytes const room = MutableBytes(in).subspan(have);
+    MutableBytes const room = MutableBytes(in->bytes).subspan(have);
     auto const n = co_await self->pipe_->read_some(room, kNoDeadline);
     if (!n) {
       self->end(n.error());
@@ -196,15 +230,21 @@ Co<void> YamuxConnection::Core::read_loop(std::shared_ptr<Core> self) {
     self->last_heard_ = self->runtime.now();
     size.note(have + *n);
     have += *n;
-    auto const used = self->parse(ByteView(in).first(have));
+    auto const used = self->parse(ByteView(in->bytes).first(have));
     if (!used) {
       self->end(used.error());
       break;
     }
-    std::copy(in.begin() + static_cast<std::ptrdiff_t>(*used),
-              in.begin() + static_cast<std::ptrdiff_t>(have),
-              in.begin());
     have -= *used;
+    if (in.use_count() > 1) {  // a stream keeps it
+      auto other = std::make_shared<Recycled>(take_buffer(size.size()));
+      std::copy_n(
+          in->bytes.begin() + static_cast<std::ptrdiff_t>(*used), have, other->bytes.begin());
+      in = std::move(other);
+    } else {
+      std::copy_n(in->bytes.begin() + static_cast<std::ptrdiff_t>(*used), have, in->bytes.begin());
+    }
+    note_copy(Copied::receive, have);
     self->kick();
   }
 }
@@ -265,7 +305,19 @@ void YamuxConnection::Core::on_body(ByteView body) {
     return;
   }
   buffered_ += rest.size();
-  channel.append(rest);
+  channel.append(rest, in_);
+  auto const kept = found->second;
+  if (kept->share) kept->share->grow(rest.size());  // may reset this stream, too
+}
+
+// All connections together hold too much, and this stream has not moved for the longest time.
+void YamuxConnection::Core::evict(std::weak_ptr<Core> const& connection, YamuxChannel& channel) {
+  auto const self = connection.lock();
+  if (!self) return;
+  auto const found = self->channels_.find(channel.id);
+  if (found == self->channels_.end() || found->second.get() != &channel) return;
+  auto const kept = found->second;
+  self->reset(*kept);
 }
 
 void YamuxConnection::Core::grant(std::uint32_t id, std::size_t n) {
@@ -292,7 +344,9 @@ void YamuxConnection::Core::after_body() {
 // The stream is gone from the session; whoever waits on it is told why.
 void YamuxConnection::Core::drop(YamuxChannel& channel, Error why) noexcept {
   auto const id = channel.id;
-  buffered_ -= channel.discard();
+  auto const unread = channel.arrived.clear();
+  buffered_ -= unread;
+  if (channel.share) channel.share->shrink(unread);
   channel.failure = std::move(why);
   channel.readable.notify_all();
   channel.writable.notify_all();
@@ -301,6 +355,8 @@ void YamuxConnection::Core::drop(YamuxChannel& channel, Error why) noexcept {
 
 Co<void> YamuxConnection::Core::write_loop(std::shared_ptr<Core> self) {
   Bytes sending;
+  std::vector<Lent> bodies;
+  std::vector<ByteView> pieces;
   for (;;) {
     while (self->queue_.empty() && !self->end_) {
       auto const waited = co_await self->outgoing_.wait();
@@ -308,10 +364,23 @@ Co<void> YamuxConnection::Core::write_loop(std::shared_ptr<Core> self) {
     }
     if (self->end_) co_return;
     std::swap(sending, self->queue_);
+    std::swap(bodies, self->lent_);
+    self->lent_bytes_ = 0;
+    pieces.clear();
+    std::size_t from = 0;
+    for (auto const& lent : bodies) {
+      pieces.push_back(ByteView(sending).subspan(from, lent.at - from));
+      pieces.push_back(lent.body);
+      from = lent.at;
+      // It wakes after we have suspended; the pipe has taken everything by then.
+      if (--lent.channel->lent == 0) lent.channel->writable.notify_all();
+    }
+    pieces.push_back(ByteView(sending).subspan(from));
     self->writing_ = true;
     self->space_.notify_one();
     TimePoint const deadline = self->runtime.now() + self->options_.write_stall;
-    auto const written = co_await self->pipe_->write(sending, deadline);
+    std::span<ByteView const> const all(pieces);
+    auto const written = co_await self->pipe_->write_pieces(all, deadline);
     self->writing_ = false;
     if (!written) {
       self->end(written.error());
@@ -319,6 +388,7 @@ Co<void> YamuxConnection::Core::write_loop(std::shared_ptr<Core> self) {
     }
     self->session_.flushed();
     sending.clear();
+    bodies.clear();
     if (sending.capacity() > 2 * kMaxQueued) sending.shrink_to_fit();
     if (self->queue_.empty()) self->ended_.notify_all();  // close() waits for this
   }
@@ -379,8 +449,9 @@ Co<Result<std::size_t>> YamuxConnection::Core::read(std::shared_ptr<Core> self,
   WAGGLE_ASSERT(!channel->reading, "two reads of one stream at a time");
   for (;;) {
     if (channel->failure) co_return *channel->failure;
-    if (std::size_t const n = channel->take(out); n > 0) {
+    if (std::size_t const n = channel->arrived.take(out); n > 0) {
       self->buffered_ -= n;
+      if (channel->share) channel->share->shrink(n);
       self->grant(channel->id, n);
       self->kick();
       co_return n;
@@ -405,6 +476,31 @@ std::optional<Error> YamuxConnection::Core::write_failure(YamuxChannel const& ch
   return std::nullopt;
 }
 
+// The writer must not look at a buffer whose owner leaves.
+void YamuxConnection::Core::own(YamuxChannel const& channel) {
+  if (channel.lent == 0) return;
+  Bytes joined;
+  std::size_t from = 0;
+  std::vector<Lent> others;
+  for (auto& lent : lent_) {
+    append(joined, ByteView(queue_).subspan(from, lent.at - from));
+    from = lent.at;
+    if (lent.channel.get() == &channel) {
+      append(joined, lent.body);
+      lent_bytes_ -= lent.body.size();
+      --lent.channel->lent;
+      continue;
+    }
+    lent.at = joined.size();
+    others.push_back(std::move(lent));
+  }
+  append(joined, ByteView(queue_).subspan(from));
+  queue_ = std::move(joined);
+  lent_ = std::move(others);
+}
+
+// Large bodies stay where they are until the writer has sealed them.
+//
 // Writers take turns, a frame each: one that has waited is woken by its predecessor, and one that
 // comes while others wait goes to the end of the line.
 Co<Status> YamuxConnection::Core::write(std::shared_ptr<Core> self,
@@ -413,35 +509,56 @@ Co<Status> YamuxConnection::Core::write(std::shared_ptr<Core> self,
                                         TimePoint deadline) {
   bool const cancelled = co_await leaving();
   if (cancelled) co_return Error{Errc::cancelled, "write"};
+  auto const written = co_await self->enqueue(channel, in, deadline);
+  Status taken = ok();
+  while (written && taken && channel->lent > 0 && !self->end_)
+    taken = co_await channel->writable.wait(deadline);
+  if (channel->lent == 0) co_return written;
+  self->own(*channel);
+  if (!written) co_return written;
+  if (!taken) co_return taken;
+  co_return Error{Errc::closed, self->end_->detail};
+}
+
+Co<Status> YamuxConnection::Core::enqueue(std::shared_ptr<YamuxChannel> channel,
+                                          ByteView in,
+                                          TimePoint deadline) {
   bool my_turn = false;
   while (!in.empty()) {
-    if (auto failure = self->write_failure(*channel)) {
-      if (my_turn) self->space_.notify_one();
+    if (auto failure = write_failure(*channel)) {
+      if (my_turn) space_.notify_one();
       co_return *std::move(failure);
     }
-    if (self->session_.credit(channel->id) == 0) {
-      if (std::exchange(my_turn, false)) self->space_.notify_one();
+    if (session_.credit(channel->id) == 0) {
+      if (std::exchange(my_turn, false)) space_.notify_one();
       WAGGLE_CO_TRY_STATUS(co_await channel->writable.wait(deadline));
       continue;
     }
-    bool const room = self->queue_.size() < kMaxQueued;
-    if (!room || (self->writers_waiting_ > 0 && !my_turn)) {
-      ++self->writers_waiting_;
-      auto waited = co_await self->space_.wait(deadline);
-      --self->writers_waiting_;
+    bool const room = queued() < kMaxQueued;
+    if (!room || (writers_waiting_ > 0 && !my_turn)) {
+      ++writers_waiting_;
+      auto waited = co_await space_.wait(deadline);
+      --writers_waiting_;
       if (!waited) {
-        if (self->queue_.size() < kMaxQueued) self->space_.notify_one();
+        if (queued() < kMaxQueued) space_.notify_one();
         co_return std::move(waited).error();
       }
       my_turn = true;
       continue;
     }
-    auto const n = self->session_.reserve(channel->id, in.size(), self->queue_);
-    append(self->queue_, in.first(n));
+    auto const n = session_.reserve(channel->id, in.size(), queue_);
+    if (n >= kLend) {
+      lent_.push_back({queue_.size(), in.first(n), channel});
+      lent_bytes_ += n;
+      ++channel->lent;
+    } else {
+      append(queue_, in.first(n));
+      note_copy(Copied::send, n);
+    }
     in = in.subspan(n);
-    self->kick();
+    kick();
     my_turn = false;
-    if (self->queue_.size() < kMaxQueued) self->space_.notify_one();
+    if (queued() < kMaxQueued) space_.notify_one();
   }
   co_return ok();
 }
@@ -473,7 +590,9 @@ void YamuxConnection::Core::release(std::shared_ptr<YamuxChannel> const& channel
     return;
   }
   channel->released = true;
-  buffered_ -= channel->discard();
+  auto const unread = channel->arrived.clear();
+  buffered_ -= unread;
+  if (channel->share) channel->share->shrink(unread);
   channel->readable.notify_all();
 }
 

@@ -11,7 +11,11 @@
 
 namespace waggle::net {
 
+class Backlog;
+
 struct YamuxOptions {
+  /// What this and other connections hold together; null: nobody counts.
+  std::shared_ptr<Backlog> backlog;
   yamux::Limits limits;
   /// Received and not read yet, all streams together. What arrives beyond it resets its stream.
   /// Larger: slow handlers hold more memory; smaller: fast senders meet resets.

@@ -36,6 +36,7 @@ struct Connection {
   std::uint64_t told = 0;
 
   int misdeeds = 0;
+  std::size_t inbound_streams = 0;  ///< being served
   Scope scope;
   std::unique_ptr<YamuxConnection> session;
 

@@ -66,6 +66,7 @@ Result<Swarm::State::ConnectionPtr> Swarm::State::add_connection(
   connection->traffic = std::move(traffic);
   YamuxOptions session_options;
   session_options.keep_alive = options.keep_alive;
+  session_options.backlog = backlog;
   auto const role = initiator ? yamux::Session::Role::client : yamux::Session::Role::server;
   connection->session = std::make_unique<YamuxConnection>(
       runtime,
@@ -74,7 +75,7 @@ Result<Swarm::State::ConnectionPtr> Swarm::State::add_connection(
       session_options,
       connection->scope,
       [this, raw = connection.get()](std::unique_ptr<Stream> stream) {
-        raw->scope.spawn("stream", serve_stream(*raw, std::move(stream)));
+        take_stream(*raw, std::move(stream));
       });
   bool const first = siblings.empty();
   siblings.push_back(connection);
@@ -112,6 +113,22 @@ Co<void> Swarm::State::run_connection(ConnectionPtr connection) {
   if (last)
     for (auto const& observer : connection_observers) observer(connection->remote, false);
   co_await connection->scope.close();
+}
+
+// Dropping a handle resets its stream.
+void Swarm::State::take_stream(Connection& connection, std::unique_ptr<Stream> stream) {
+  if (inbound_streams >= options.max_inbound_streams &&
+      connection.inbound_streams >= SwarmOptions::kStreamsEach)
+    return;
+  ++inbound_streams;
+  ++connection.inbound_streams;
+  connection.scope.spawn("stream", serve_counted(connection, std::move(stream)));
+}
+
+Co<void> Swarm::State::serve_counted(Connection& connection, std::unique_ptr<Stream> stream) {
+  co_await serve_stream(connection, std::move(stream));
+  --connection.inbound_streams;
+  --inbound_streams;
 }
 
 Co<void> Swarm::State::serve_stream(Connection& connection, std::unique_ptr<Stream> stream) {

@@ -102,8 +102,10 @@ Co<void> attempt(State& state,
   --attempts->running;
   if (connection) {
     attempts->connected = true;
+    state.book.succeeded(peer, address);
   } else if (connection.error().code != Errc::cancelled) {
     state.dial_failed(address);
+    state.book.failed(peer, address);
     attempts->last =
         Error{connection.error().code, cat(address.text(), ": ", connection.error().detail)};
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/net/address_book.hpp"
+#include "core/net/detail/backlog.hpp"
 #include "core/net/detail/connection.hpp"
 #include "core/net/identify.hpp"
 #include "core/net/peer_routing.hpp"
@@ -97,6 +98,8 @@ struct Swarm::State {
                                                      std::shared_ptr<Traffic const> traffic);
   [[nodiscard]] bool make_room();
   Co<void> run_connection(ConnectionPtr connection);
+  void take_stream(Connection& connection, std::unique_ptr<Stream> stream);
+  Co<void> serve_counted(Connection& connection, std::unique_ptr<Stream> stream);
   Co<void> serve_stream(Connection& connection, std::unique_ptr<Stream> stream);
   Co<void> request_identify(ConnectionPtr connection);
   Co<void> send_identify(Connection& connection, std::unique_ptr<Stream> stream);
@@ -112,6 +115,7 @@ struct Swarm::State {
   AddressBook& book;
   SwarmOptions options;
   std::shared_ptr<Traffic> total = std::make_shared<Traffic>();
+  std::shared_ptr<Backlog> backlog = std::make_shared<Backlog>(options.max_backlog);
   PeerRouting* routing = nullptr;
   RelayDialer relay_dialer;
 
@@ -119,6 +123,7 @@ struct Swarm::State {
   std::list<Pending> pending;
   std::unordered_map<PeerId, std::vector<ConnectionPtr>> connections;
   std::size_t connection_count = 0;
+  std::size_t inbound_streams = 0;  // being served, over all connections
   std::unordered_map<PeerId, std::shared_ptr<Dial>> dials;
   std::map<wire::Multiaddr, BackOff> back_offs;
 

@@ -6,7 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/copies.hpp"
 #include "core/base/signal.hpp"
+#include "core/net/detail/arrivals.hpp"
+#include "core/net/detail/backlog.hpp"
 
 namespace waggle::net {
 
@@ -21,54 +24,30 @@ struct YamuxChannel {
     if (!arrived.empty() || waiting.empty()) return 0;
     auto const n = std::min(body.size(), waiting.size());
     std::copy_n(body.begin(), n, waiting.begin());
+    note_copy(Copied::receive, n);
     waiting = waiting.subspan(n);
     if (std::exchange(handed, handed + n) == 0) readable.notify_all();
     return n;
   }
 
-  void append(ByteView body) {
-    if (head > 0 && head >= arrived.size() / 2) {
-      arrived.erase(arrived.begin(), arrived.begin() + static_cast<std::ptrdiff_t>(head));
-      head = 0;
-    }
-    waggle::append(arrived, body);
+  void append(ByteView body, Block const& block) {
+    arrived.push(body, block);
     readable.notify_all();
   }
-
-  std::size_t take(MutableBytes out) noexcept {
-    auto const n = std::min(out.size(), arrived.size() - head);
-    std::copy_n(arrived.begin() + static_cast<std::ptrdiff_t>(head), n, out.begin());
-    head += n;
-    if (head == arrived.size()) {
-      head = 0;
-      arrived.clear();
-      if (arrived.capacity() > kKeep) arrived = Bytes();
-    }
-    return n;
-  }
-
-  /// Forgets what was not read; how much it was.
-  std::size_t discard() noexcept {
-    auto const n = arrived.size() - head;
-    arrived = Bytes();
-    head = 0;
-    return n;
-  }
-
-  static constexpr std::size_t kKeep = 64u << 10;
 
   std::uint32_t const id;
   Signal readable;
   Signal writable;
-  Bytes arrived;
-  std::size_t head = 0;  // read of arrived
+  Arrivals arrived;
   MutableBytes waiting;  // a pending read's room
   std::size_t handed = 0;
   bool reading = false;
+  std::size_t lent = 0;  // bodies of a pending write that the connection's writer has not taken
   bool peer_finished = false;
   bool finished = false;  // by us
   bool released = false;  // no handle any more
   int lingered = 0;
+  std::optional<Backlog::Entry> share;  // of what all connections hold; unset: nobody counts
   std::optional<Error> failure;
 };
 

@@ -3,14 +3,18 @@
 
 #include <algorithm>
 
+#include "core/base/buffers.hpp"
+#include "core/base/copies.hpp"
 #include "core/base/text.hpp"
 #include "core/net/detail/fields.hpp"
 
 namespace waggle::net::rpc {
 namespace {
 
-// Believed at once; larger bodies must come before memory for the rest is taken.
-constexpr std::size_t kFirstAllocation = 1u << 20;
+// Believed at once, and once that has come; larger bodies must come before memory for the rest is
+// taken.
+constexpr std::size_t kFirstAllocation = 4u << 10;
+constexpr std::size_t kSecondAllocation = 1u << 20;
 constexpr std::size_t kMaxErrorText = 1024;
 constexpr std::uint32_t kErrorMessage = 1;
 
@@ -18,8 +22,13 @@ constexpr std::uint32_t kErrorMessage = 1;
 
 MutableBytes StreamParser::space() {
   if (header_filled_ < header_.size()) return MutableBytes(header_).subspan(header_filled_);
-  if (body_filled_ == body_.size())
-    body_.resize(std::min(body_size_, std::max(kFirstAllocation, 2 * body_.size())));
+  if (body_filled_ == body_.size()) {
+    note_copy(Copied::receive, body_filled_);  // it grows
+    auto const least = body_.empty() ? kFirstAllocation : kSecondAllocation;
+    Bytes larger = take_buffer(std::min(body_size_, std::max(least, 2 * body_.size())));
+    std::copy_n(body_.begin(), body_filled_, larger.begin());
+    body_ = std::move(larger);
+  }
   return MutableBytes(body_).subspan(body_filled_);
 }
 

@@ -42,6 +42,9 @@ class StreamParser {
   [[nodiscard]] Result<std::optional<StreamItem>> advance(std::size_t n);
 
   /// Nothing of the next frame has come.
+  /// Bytes of memory taken for an item whose end has not come.
+  [[nodiscard]] std::size_t held() const noexcept { return body_.size(); }
+
   [[nodiscard]] bool between_frames() const noexcept { return header_filled_ == 0; }
 
  private:

@@ -90,6 +90,8 @@ Co<void> serve(std::shared_ptr<Service const> service, Incoming incoming) {
   if (call.caller_left || !call.outcome) co_return;
 
   Bytes const answer = encode_outcome(*call.outcome, call_id);
+  Holding holding(stream);
+  holding.set(answer.size());  // a caller that does not read makes us keep it
   TimePoint const deadline = runtime.now() + kAnswerPatience;
   auto const written = co_await write_frame(stream, answer, deadline);
   if (!written) co_return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/net/rpc/detail/io.hpp"
 
+#include "core/base/copies.hpp"
 #include "core/base/text.hpp"
 #include "core/net/rpc/rpc.hpp"
 
@@ -17,8 +18,10 @@ Co<Result<std::optional<StreamItem>>> read_item(Stream& stream,
                                                 StreamParser& parser,
                                                 std::uint64_t& count,
                                                 TimePoint deadline) {
+  Holding holding(stream);
   for (;;) {
     auto const space = parser.space();
+    holding.set(parser.held());
     auto got = co_await stream.read_some(space, deadline);
     bool const ended = got ? *got == 0 : got.error().code == Errc::closed;
     if (ended && parser.between_frames()) co_return std::optional<StreamItem>{};
@@ -47,6 +50,7 @@ Co<Status> write_item(Stream& stream,
   append(front, header);
   append(front, head);
   if (join) append(front, tail);
+  note_copy(Copied::send, front.size() - header.size());
   count += header.size() + size;
   auto written = co_await stream.write(front, deadline);
   if (!written || join) co_return written;
