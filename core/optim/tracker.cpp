@@ -18,6 +18,10 @@ constexpr std::size_t kDialsAtOnce = 8;
 constexpr Duration kDialTimeout = std::chrono::seconds(10);
 constexpr Duration kFirstRedial = std::chrono::seconds(2);
 constexpr Duration kLastRedial = std::chrono::minutes(5);
+// Somebody of this swarm is looked for more eagerly, and for so long.
+constexpr Duration kLastRejoin = std::chrono::seconds(20);
+constexpr Duration kRejoinFor = std::chrono::hours(1);
+constexpr Duration kRejoinTime = std::chrono::seconds(20);
 constexpr Duration kStoreTimeout = std::chrono::seconds(10);
 constexpr Duration kFetchTimeout = std::chrono::seconds(10);
 constexpr Duration kWithdrawTimeout = std::chrono::seconds(1);
@@ -141,7 +145,10 @@ View ProgressTracker::view() {
   us_.time = dht_.time();
   for (auto& claim : claims_) {
     claim.connected = host_.connected(claim.progress.peer);
-    if (claim.connected) seen_.insert(claim.progress.peer);
+    if (claim.connected) {
+      seen_.insert(claim.progress.peer);
+      companions_[claim.progress.peer] = runtime_.now();
+    }
     claim.seen = claim.connected || seen_.contains(claim.progress.peer);
   }
   return belief_.judge(us_, joining_, claims_, us_.time);
@@ -235,7 +242,13 @@ Co<Status> ProgressTracker::fetch() {
     for (auto const& [subkey, timed] : *found.dictionary) {
       if (subkey == subkey_ || claims.size() >= kMostRecords) continue;
       auto const value = wire::Msgpack::decode(timed.value);
-      if (!value || value->is_nil()) continue;
+      if (!value) continue;
+      if (value->is_nil()) {
+        // It took leave.
+        for (auto const& claim : claims_)
+          if (claim.owner == subkey) companions_.erase(claim.progress.peer);
+        continue;
+      }
       auto progress = LocalProgress::from_msgpack(*value);
       if (!progress) {
         log::debug("optim", progress.error().detail);
@@ -258,24 +271,46 @@ Co<Status> ProgressTracker::fetch() {
   co_return ok();
 }
 
-// A record counts once its peer was met, so we go and meet it.
+// A record counts once its peer was met, so we go and meet it; and whom we lost.
 void ProgressTracker::meet() {
   if (dials_.size() > kMostRemembered)
     std::erase_if(dials_, [](auto const& entry) { return !entry.second.running; });
   if (seen_.size() > kMostRemembered) seen_.clear();
-  for (auto const& claim : claims_) {
-    auto const& peer = claim.progress.peer;
-    if (claim.connected || dials_in_flight_ >= kDialsAtOnce) continue;
-    auto& dial_state = dials_[peer];
-    if (dial_state.running || runtime_.now() < dial_state.next) continue;
-    dial_state.running = true;
-    ++dials_in_flight_;
-    scope_.spawn("dial a peer of the swarm", dial(peer));
-  }
+  std::erase_if(companions_, [&](auto const& entry) {
+    return runtime_.now() > entry.second + kRejoinFor || companions_.size() > kMostRemembered;
+  });
+  for (auto const& claim : claims_)
+    if (!claim.connected) start_dial(claim.progress.peer);
+  for (auto const& [peer, last] : companions_)
+    if (!host_.connected(peer)) start_dial(peer);
+}
+
+void ProgressTracker::start_dial(PeerId const& peer) {
+  if (dials_in_flight_ >= kDialsAtOnce) return;
+  auto& dial_state = dials_[peer];
+  if (dial_state.running || runtime_.now() < dial_state.next) return;
+  dial_state.running = true;
+  ++dials_in_flight_;
+  scope_.spawn("dial a peer of the swarm", dial(peer));
+}
+
+bool ProgressTracker::rejoins(PeerId const& peer) const {
+  return companions_.contains(peer);
 }
 
 Co<void> ProgressTracker::dial(PeerId peer) {
   auto const connected = co_await host_.connect(peer, runtime_.now() + kDialTimeout);
+  if (connected && rejoins(peer)) {
+    // It was away, and so perhaps was the part of the DHT that it knows.
+    std::vector<PeerId> one(1, peer);
+    auto const joined = co_await dht_.bootstrap(std::move(one), runtime_.now() + kRejoinTime);
+    if (joined) {
+      log::info("optim", crypto::short_text(peer), " is back");
+      fetch_soon_ = dirty_ = urgent_ = true;
+      fetch_wanted_.notify_all();
+      publish_wanted_.notify_all();
+    }
+  }
   --dials_in_flight_;
   auto& state = dials_[peer];
   state.running = false;
@@ -283,7 +318,8 @@ Co<void> ProgressTracker::dial(PeerId peer) {
     seen_.insert(peer);
     state = Dial{};
   } else {
-    state.wait = std::clamp(2 * state.wait, kFirstRedial, kLastRedial);
+    auto const longest = rejoins(peer) ? kLastRejoin : kLastRedial;
+    state.wait = std::clamp(2 * state.wait, kFirstRedial, longest);
     state.next = runtime_.now() + state.wait;
     log::debug("optim",
                crypto::short_text(peer),

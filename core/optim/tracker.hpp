@@ -31,8 +31,10 @@ struct TrackerOptions {
 /// Tells the swarm how far we are and learns how far it is. Publishes our signed record under
 /// "<run_id>_progress", fetches the others', dials those never met (a record only counts once its
 /// PeerID was seen), and judges them all through Belief. Between fetches progress is carried on by
-/// rates, so that short epochs need not wait for the DHT. Source: spec/hivemind-averaging.md
-/// section 6. Thread: the network thread.
+/// rates, so that short epochs need not wait for the DHT. Whoever was of this swarm and is gone
+/// without a word is dialled for an hour, and who answers is taken into the DHT again: so a swarm
+/// that was cut in two finds itself, although its DHT fell apart as well. Source:
+/// spec/hivemind-averaging.md section 6. Thread: the network thread.
 class ProgressTracker {
  public:
   ProgressTracker(net::Host& host,
@@ -103,6 +105,8 @@ class ProgressTracker {
   Co<Status> fetch();
   Co<void> dial(PeerId peer);
   void meet();
+  void start_dial(PeerId const& peer);
+  [[nodiscard]] bool rejoins(PeerId const& peer) const;
 
   net::Host& host_;
   Runtime& runtime_;
@@ -123,6 +127,8 @@ class ProgressTracker {
 
   std::vector<Claim> claims_;
   std::set<PeerId> seen_;
+  /// Peers of this swarm, when they were last connected, until they take leave.
+  std::map<PeerId, TimePoint> companions_;
   std::map<PeerId, Dial> dials_;
   std::size_t dials_in_flight_ = 0;
   std::uint64_t fetches_ = 0;

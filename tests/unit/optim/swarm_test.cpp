@@ -154,33 +154,6 @@ TEST_CASE("swarm: the trainer's death costs what it had summed") {
   check_clean(peers);
 }
 
-TEST_CASE("swarm: cut in two, both halves go on with their own gradients, and come together again" *
-          doctest::skip()) {
-  OptimSwarm swarm(13);
-  bool cut = false;
-  swarm.network.links().cut = [&cut](std::uint32_t a, std::uint32_t b) {
-    return cut && (a < 2) != (b < 2);
-  };
-  auto const peers = start_all(swarm, 4, logistic());
-  REQUIRE(swarm.run_until_epoch(peers, 5, 60s));
-  cut = true;
-  auto const at = peers[0]->optimizer->status().epoch;
-  CHECK(swarm.run_until_epoch(peers, at + 3, 300s));
-  check_clean(peers);
-  cut = false;
-  auto const healed = swarm.world.now();
-  bool together = false;
-  while (!together && swarm.world.now() < healed + 300s) {
-    swarm.run_for(500ms);
-    together = true;
-    for (auto* p : peers)
-      together =
-          together && p->reports.back().gradients && p->reports.back().gradients->group.size() == 4;
-  }
-  CHECK(together);
-  check_clean(peers);
-}
-
 TEST_CASE("swarm: finish ends with the next epoch, at once while paused") {
   OptimSwarm swarm(14);
   auto const peers = start_all(swarm, 2, logistic());
