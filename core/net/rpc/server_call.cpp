@@ -75,6 +75,17 @@ class Call final : public ServerCall {
     co_await give_up(std::move(left), handler);
   }
 
+  /// After a handler that needed no more of them: takes the remaining requests and drops them. The
+  /// daemon under a hivemind caller ends both directions at our end of stream; a caller that is
+  /// still writing then would lose the answers that it has not read yet.
+  Co<void> await_end_marker() {
+    TimePoint const deadline = runtime_.now() + kFailurePatience;
+    while (!ended_) {
+      auto const more = co_await receive(deadline);
+      if (!more) co_return;
+    }
+  }
+
   /// Sends how it ended, unless the caller has left or a frame may be half out.
   Co<void> finish(Status outcome) {
     if (caller_left_ || write_broken_) co_return;
@@ -130,6 +141,7 @@ Co<void> serve(std::shared_ptr<StreamHandler const> handler, Runtime& runtime, I
   handling.spawn("handler", run_handler(handler, call, outcome));
   reading.spawn("requests", call.pump(handling));
   auto const joined = co_await handling.join();
+  if (joined && outcome && *outcome) co_await call.await_end_marker();
   co_await reading.close();
   co_await handling.close();
   if (joined && outcome) co_await call.finish(std::move(*outcome));

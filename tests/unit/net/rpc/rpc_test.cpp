@@ -326,6 +326,48 @@ Co<void> half_close(Pair& pair, Bytes sent, std::string& end) {
 
 }  // namespace
 
+namespace {
+
+Co<Status> answer_first(rpc::ServerCall& call) {
+  (void)co_await call.receive(kNoDeadline);
+  co_return co_await call.send(as_bytes("hi"), {}, kNoDeadline);
+}
+
+Co<void> read_byte(Stream& stream, TimePoint deadline, std::string& said) {
+  std::array<std::byte, 1> byte{};
+  auto const got = co_await stream.read_some(byte, deadline);
+  said = got ? cat(*got, " bytes") : std::string(name(got.error().code));
+}
+
+/// Writes on after the only answer has come.
+Co<void> write_on(Pair& pair, bool finish, std::string& before, std::string& after) {
+  auto opened = co_await pair.caller.open(pair.callee.self(), kStream, pair.soon());
+  auto const stream = std::move(*opened);
+  Bytes const item = to_bytes(rpc::stream_header(rpc::StreamMarker::message, 0));
+  Bytes const end = to_bytes(rpc::stream_header(rpc::StreamMarker::end, 0));
+  (void)co_await stream->write(item, pair.soon());
+  Bytes answer(item.size() + 2);
+  (void)co_await read_exactly(*stream, answer, pair.soon());
+  for (int i = 0; i < 20; ++i) (void)co_await stream->write(item, pair.soon());
+  co_await read_byte(*stream, pair.soon(), before);
+  if (finish) (void)co_await stream->write(end, pair.soon());
+  co_await read_byte(*stream, pair.soon(finish ? 1s : 15s), after);
+}
+
+}  // namespace
+
+TEST_CASE("a handler that answers before the requests end does not end the stream under them") {
+  for (bool const finish : {true, false}) {
+    Pair pair;
+    auto const serving = rpc::serve_stream(pair.callee, kStream, answer_first);
+    std::string before;
+    std::string after;
+    pair.world.run(write_on(pair, finish, before, after));
+    CHECK(before == "timeout");
+    CHECK(after == "0 bytes");
+  }
+}
+
 TEST_CASE("a caller that leaves is told to a handler in receive, and cancels one elsewhere") {
   for (bool const receive : {true, false}) {
     for (bool const finish : {true, false}) {
