@@ -44,7 +44,8 @@ AllReduce::AllReduce(net::Host& host,
       reducer_(numels_of(partition_, mine_), group_->size()),
       senders_(group_->size()),
       busy_(mine_.size()),
-      changed_(host.runtime()) {
+      changed_(host.runtime()),
+      excluded_(group_->size()) {
 }
 
 AllReduce::~AllReduce() = default;
@@ -54,6 +55,14 @@ void AllReduce::abandon() noexcept {
   cancelled_ = true;
   over_ = true;
   changed_.notify_all();
+}
+
+void AllReduce::exclude(PeerId const& member) {
+  auto const position = group_->position(member);
+  if (!position || *position == group_->self || started_) return;
+  excluded_[*position] = true;
+  senders_[*position].absent = true;
+  ban(*position, "it was not in the round before");
 }
 
 Co<Result<RoundReport>> AllReduce::run(std::span<float> values, double weight, TimePoint deadline) {
@@ -81,6 +90,10 @@ Co<Result<RoundReport>> AllReduce::run(std::span<float> values, double weight, T
   if (!mine_.empty()) scope.spawn("senders", watch_senders());
   for (std::size_t r = 0; r < group_->size(); ++r) {
     if (r == group_->self || partition_.by_peer[r].empty()) continue;
+    if (excluded_[r]) {
+      failed_reducers_.push_back(group_->members[r]);
+      continue;
+    }
     ++exchanging_;
     scope.spawn("exchange", exchange(r, values, weight, deadline));
   }
@@ -123,6 +136,13 @@ RoundReport AllReduce::report() const {
     }
   }
   report.failed_reducers = failed_reducers_;
+  for (auto const& part : partition_.parts) {
+    auto* const last = report.spans.empty() ? nullptr : &report.spans.back();
+    if (last != nullptr && last->reducer == part.peer)
+      last->numel += part.numel;
+    else
+      report.spans.push_back({part.offset, part.numel, part.peer});
+  }
   report.fraction_averaged = partition_.total == 0 ? 1.0
                                                    : static_cast<double>(averaged_elements_) /
                                                          static_cast<double>(partition_.total);

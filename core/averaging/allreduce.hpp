@@ -53,6 +53,8 @@ class AllReduce : public std::enable_shared_from_this<AllReduce> {
                                             double weight,
                                             TimePoint deadline);
 
+  /// Before run(): `member` is not waited for and given nothing.
+  void exclude(PeerId const& member);
   /// Ends everything at once: who waits is told so. Idempotent.
   void abandon() noexcept;
   /// Tells the others that we will send nothing, so that nobody waits for us.
@@ -116,6 +118,7 @@ class AllReduce : public std::enable_shared_from_this<AllReduce> {
   std::size_t serving_ = 0;
   std::size_t exchanging_ = 0;
   bool own_done_ = false;
+  std::vector<bool> excluded_;
   std::vector<PeerId> failed_reducers_;
   std::size_t averaged_elements_ = 0;
   std::uint64_t bytes_sent_ = 0;

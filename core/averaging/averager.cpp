@@ -11,6 +11,7 @@
 #include "core/base/log.hpp"
 #include "core/base/scope.hpp"
 #include "core/base/text.hpp"
+#include "core/crypto/hash.hpp"
 
 namespace waggle::averaging {
 
@@ -27,6 +28,9 @@ constexpr std::size_t kMaxPastGroups = 4;
 // A search ends by itself at its deadline; this long after it nobody waits for its word any more.
 constexpr Duration kEndOfSearch = std::chrono::seconds(1);
 constexpr Duration kLastReplies = std::chrono::seconds(5);
+
+// Appended to a group's id; all members must hash the same.
+constexpr std::string_view kFollowing = " follow";
 
 }  // namespace
 
@@ -57,6 +61,7 @@ struct Averager::State {
   bool closing = false;
 
   void on_group(std::shared_ptr<Group const> const& group);
+  void add(std::shared_ptr<Group const> const& group);
   [[nodiscard]] std::shared_ptr<AllReduce> find(ByteView group_id) const;
   Co<Status> serve_join(net::rpc::ServerCall& call);
   Co<Status> serve_aggregate(net::rpc::ServerCall& call);
@@ -88,6 +93,10 @@ struct Averager::Round::State {
 
 void Averager::State::on_group(std::shared_ptr<Group const> const& group) {
   bits = next_bits(bits, group->id, group->size(), group->self, options.target_group_size);
+  add(group);
+}
+
+void Averager::State::add(std::shared_ptr<Group const> const& group) {
   auto fractions = group_fractions(*group, total_numel(options.schema));
   if (!fractions) {
     log::warning("averaging", "a group without reducers: ", fractions.error().detail);
@@ -283,6 +292,16 @@ bool Averager::Round::is_assembled() const noexcept {
   return state_->reduce != nullptr;
 }
 
+std::shared_ptr<Group const> Averager::Round::group() const noexcept {
+  if (!state_->reduce) return nullptr;
+  return {state_->reduce, &state_->reduce->group()};
+}
+
+void Averager::Round::without(std::span<PeerId const> absent) {
+  if (!state_->reduce) return;
+  for (auto const& peer : absent) state_->reduce->exclude(peer);
+}
+
 bool Averager::Round::finished() const noexcept {
   return state_->failure.has_value() || state_->ran;
 }
@@ -316,6 +335,26 @@ std::unique_ptr<Averager::Round> Averager::begin(StepOptions options, TimePoint 
     round->failure = Error{Errc::cancelled, "the averager is closed"};
   } else {
     state_->scope.spawn("search", Round::State::search(round));
+  }
+  return std::unique_ptr<Round>(new Round(std::move(round)));
+}
+
+std::unique_ptr<Averager::Round> Averager::follow(Group const& group) {
+  auto round = std::make_shared<Round::State>(state_);
+  round->deadline = kNoDeadline;
+  round->began = state_->runtime.now();
+  if (state_->closing) {
+    round->failure = Error{Errc::cancelled, "the averager is closed"};
+  } else {
+    Bytes text = group.id;
+    append(text, as_bytes(kFollowing));
+    auto const id = crypto::sha1(text);
+    auto following = std::make_shared<Group>(group);
+    following->id = to_bytes(ByteView(id));
+    state_->add(following);
+    round->reduce = state_->find(following->id);
+    if (!round->reduce)
+      round->failure = Error{Errc::not_found, "the group has nobody who can reduce"};
   }
   return std::unique_ptr<Round>(new Round(std::move(round)));
 }

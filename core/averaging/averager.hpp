@@ -17,6 +17,8 @@
 
 namespace waggle::averaging {
 
+struct Group;
+
 /// What a group is asked to know before it closes early (DESIGN.md section 6): the peers that a
 /// leader expects in this round. The optimizer supplies it; without one a leader waits until its
 /// declared expiration, as hivemind does.
@@ -46,8 +48,17 @@ struct AveragerOptions {
   /// Largest weight accepted from `peer` in this round; a larger, negative or non-finite one gets
   /// the sender banned from the round. Unset: finite and ≥ 0.
   std::function<double(PeerId const& peer)> weight_limit;
+  /// Whom to have no group with: neither let in nor asked. Unset: nobody.
+  std::function<bool(PeerId const& peer)> unwanted;
   /// Asked by a leader each time a follower joins. Unset: no early close.
   std::function<Expected()> expected;
+};
+
+/// A run of elements that one member averaged for the group.
+struct ReducedSpan {
+  std::size_t offset = 0;
+  std::size_t numel = 0;
+  std::size_t reducer = 0;  ///< position in the group
 };
 
 /// What became of one round.
@@ -57,6 +68,7 @@ struct RoundReport {
   std::vector<double> weights;          ///< as seen here, -1 where unknown
   std::vector<PeerId> banned;           ///< senders that cost their own parts here
   std::vector<PeerId> failed_reducers;  ///< whose parts kept their local values
+  std::vector<ReducedSpan> spans;       ///< all elements, in order
   double fraction_averaged = 0;         ///< elements averaged over all elements
   std::uint64_t bytes_sent = 0;         ///< of the aggregate streams, RPC framing included
   std::uint64_t bytes_received = 0;
@@ -89,6 +101,11 @@ class Averager {
   /// Begins looking for a group. One search at a time; a second waits for the first.
   [[nodiscard]] std::unique_ptr<Round> begin(StepOptions options, TimePoint deadline);
 
+  /// A round without a search: the members of `group`, which another averager found, average with
+  /// this one, too. All of them must do so, by something that all read in its `gathered`; the
+  /// group's id follows from theirs. Errors come from the round.
+  [[nodiscard]] std::unique_ptr<Round> follow(Group const& group);
+
   /// Both halves at once: values[i] becomes the group's weighted mean. On an error `values` may be
   /// partly averaged only if the error is timeout. Errors: not_found (no group), timeout, closed,
   /// invalid (a value is not finite: nothing is sent), cancelled.
@@ -114,6 +131,10 @@ class Averager::Round {
   /// Waits until a group is there. Errors: not_found, cancelled.
   [[nodiscard]] Co<Result<std::vector<PeerId>>> assembled(TimePoint deadline);
   [[nodiscard]] bool is_assembled() const noexcept;
+  /// Null until assembled.
+  [[nodiscard]] std::shared_ptr<Group const> group() const noexcept;
+  /// Before run(): these members will not come, and their parts keep local values at once.
+  void without(std::span<PeerId const> absent);
   /// Over without a group, or already run.
   [[nodiscard]] bool finished() const noexcept;
   /// Runs the all-reduce with this weight (joins with weight 0 to "tag along"). Errors as

@@ -47,6 +47,10 @@ Duration RoundClock::sender(Duration bound) const {
   return std::min(bound, learnt * (1 << failures_));
 }
 
+Duration RoundClock::search() const {
+  return matchmaking_.empty() ? Duration{} : median(matchmaking_);
+}
+
 Duration RoundClock::lead(Duration matchmaking_time) const {
   if (matchmaking_.empty() || failures_ > 0) return matchmaking_time;
   return std::min(matchmaking_time, 3 * median(matchmaking_) + std::chrono::milliseconds(500));

@@ -26,6 +26,8 @@ class RoundClock {
   /// How long a member may be silent in it: 3 · median + 1 s, at least 2 s, doubled as above, at
   /// most `bound`, which also holds until something was measured.
   [[nodiscard]] Duration sender(Duration bound) const;
+  /// How long a search for a group takes; 0 until something was measured.
+  [[nodiscard]] Duration search() const;
   /// How long before the epoch's end to begin looking for a group: 3 · median + 0.5 s, at most
   /// `matchmaking_time`, which also holds until something was measured.
   [[nodiscard]] Duration lead(Duration matchmaking_time) const;

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "core/optim/detail/averager_options.hpp"
 
+#include <algorithm>
+#include <string_view>
+
 #include "core/base/text.hpp"
 
 namespace waggle::optim::detail {
 
 namespace {
+
+// Wire-stable: the members of this group average their state in it, too.
+constexpr std::string_view kStateFollows = "state_follows";
 
 // A state round's members weigh alike; larger weights are a lie.
 constexpr double kStateWeight = 1.0;
@@ -68,9 +74,21 @@ averaging::StateSharingOptions sharing_options(OptimizerOptions const& options) 
 wire::Msgpack gradient_user(std::int64_t epoch) {
   wire::Msgpack::Map map;
   map.emplace_back("waggle", 1);
-  map.emplace_back("features", wire::Msgpack::Array{});
+  map.emplace_back("features", wire::Msgpack::Array{wire::Msgpack(kStateFollows)});
   map.emplace_back("epoch", epoch);
   return map;
+}
+
+bool state_follows(averaging::Group const& group) {
+  return std::all_of(group.gathered.begin(), group.gathered.end(), [](averaging::Gather const& g) {
+    auto const* const features = g.user.find("features");
+    if (features == nullptr) return false;
+    auto const items = features->items();
+    return items && std::any_of(items->begin(), items->end(), [](wire::Msgpack const& f) {
+             auto const* const name = f.get<std::string>();
+             return name != nullptr && *name == kStateFollows;
+           });
+  });
 }
 
 }  // namespace waggle::optim::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "core/averaging/group.hpp"
 #include "core/optim/collaborative_optimizer.hpp"
 #include "core/optim/tracker.hpp"
 
@@ -22,5 +23,7 @@ namespace waggle::optim::detail {
 /// What the gradient averager says in gather: {"waggle": 1, "features": [...], "epoch": n}, the
 /// epoch that it ends.
 [[nodiscard]] wire::Msgpack gradient_user(std::int64_t epoch);
+/// Whether all members say that the group averages its state as well, without another search.
+[[nodiscard]] bool state_follows(averaging::Group const& group);
 
 }  // namespace waggle::optim::detail

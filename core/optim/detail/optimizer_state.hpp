@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/averaging/group.hpp"
 #include "core/base/scope.hpp"
 #include "core/optim/collaborative_optimizer.hpp"
 #include "core/optim/round_clock.hpp"
@@ -94,6 +95,7 @@ struct CollaborativeOptimizer::State {
   void begin_searches(View const& view);
   void begin_gradient_search(std::int64_t ending);
   void begin_state_search(std::int64_t next_epoch);
+  void prepare_next_rounds(averaging::Group const& group, std::int64_t next_epoch);
   [[nodiscard]] bool leaves_searches_alone(View const& view) const;
   [[nodiscard]] bool state_due(std::int64_t next_epoch) const;
   Co<Result<GradientOutcome>> average_gradients(std::span<float> values,

@@ -91,6 +91,23 @@ averaging::Expected CollaborativeOptimizer::State::state_expected() {
   return expected;
 }
 
+// The group averages its state, too, without another search, where all its members say so;
+// otherwise a group for that forms while the gradients are averaged. Where epochs are shorter than
+// searches, the search for the next epoch's group begins now.
+void CollaborativeOptimizer::State::prepare_next_rounds(averaging::Group const& group,
+                                                        std::int64_t next_epoch) {
+  if (detail::state_follows(group)) {
+    // The group may agree on an epoch next to ours.
+    if (state_due(next_epoch - 1) || state_due(next_epoch) || state_due(next_epoch + 1))
+      state_round = states.follow(group);
+  } else if (state_due(next_epoch)) {
+    begin_state_search(next_epoch);
+  }
+  auto const rate = tracker.view().progress.samples_per_second;
+  auto const epoch_takes = static_cast<double>(options.target_batch_size) / rate;
+  if (to_seconds(gradient_clock.search()) > epoch_takes) begin_gradient_search(next_epoch);
+}
+
 /// On any failure `values` is our own mean again. Errors: cancelled.
 Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
     std::span<float> values, std::uint64_t count, std::int64_t next_epoch) {
@@ -108,8 +125,7 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
   if (found) {
     gradient_group = *found;
     if (options.delayed) tracker.came_along(*found);
-    // Its group forms while the gradients are averaged.
-    if (state_due(next_epoch)) begin_state_search(next_epoch);
+    prepare_next_rounds(*round->group(), next_epoch);
   } else if (found.error().code == Errc::cancelled) {
     co_return found.error();
   }
@@ -133,6 +149,11 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
   if (outcome.report) {
     auto const& report = *outcome.report;
     gradient_clock.succeeded(report.matchmaking, report.all_reduce);
+    if (state_round) {
+      // Who was not there is not waited for a second time.
+      state_round->without(report.banned);
+      state_round->without(report.failed_reducers);
+    }
     if (!compress::all_finite(values))
       outcome.why = "the average was not finite";
     else if (double const known = std::max(rms(kept), accepted_rms);
