@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include <malloc.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/log.hpp"
@@ -97,6 +98,8 @@ int drive(Common const& common, NodeFlags const& flags, node::Job job) {
   log::start(common.verbose ? log::Level::debug : log::Level::warning,
              (common.data_dir / "logs" / "waggle.log").string());
   signals::catch_interrupts();
+  // Large buffers go back to the system when they are freed: a flood leaves no high-water mark.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
   // Events come from the network thread; a line is written at once, so that a reader in a pipe sees
   // it.
   node::EventSink print = [json = common.json](node::Event const& event) {

@@ -21,6 +21,8 @@ void add_publish(CLI::App& app, Common& common, Action& chosen) {
 
   auto const flags = std::make_shared<Flags>();
   command->add_option("task", flags->job.toml, "The task file; its data files lie beside it");
+  command->add_option(
+      "--files", flags->job.files, "The folder of its data files, if they lie elsewhere");
   command->add_flag("--help-fields", flags->help_fields, "Explain every field of a task file");
   add_node_flags(*command, flags->node);
   command->add_flag("--run", flags->job.train, "Train it here too");
@@ -32,10 +34,12 @@ void add_publish(CLI::App& app, Common& common, Action& chosen) {
       ->add_option(
           "--operator", flags->job.operator_name, "Which operator key signs it (operator/NAME.key)")
       ->capture_default_str();
-  add_examples(*command,
-               "  waggle publish task.toml\n"
-               "  waggle publish task.toml --run --public\n"
-               "  waggle publish task.toml --end\n");
+  add_examples(
+      *command,
+      "  waggle publish task.toml\n"
+      "  waggle publish assets/tasks/fashion/task.toml --files /usr/share/datasets/fashion-mnist\n"
+      "  waggle publish task.toml --run --public\n"
+      "  waggle publish task.toml --end\n");
   command->callback([&common, &chosen, flags] {
     chosen = [&common, flags]() -> int {
       if (flags->help_fields) {

@@ -3,10 +3,8 @@
 // its link; one is killed, another joins late; at the end every survivor measures the model and
 // their parameters are compared.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <thread>
 #include <utility>
@@ -22,9 +20,9 @@
 
 #include "app/command.hpp"
 #include "app/demo/bigram.hpp"
-#include "app/demo/embedded_tasks.hpp"
 #include "app/demo/summary.hpp"
 #include "app/demo/table.hpp"
+#include "app/demo/task_files.hpp"
 #include "app/demo/volunteer.hpp"
 #include "app/signals.hpp"
 
@@ -43,10 +41,6 @@ constexpr double kLeaveSeconds = 90;      // finish, evaluate 10,000 images, sav
 constexpr double kAskEvery = 15;          // seconds between two looks at all held-out data
 constexpr std::uint64_t kMaxTextBytes = 64u << 20;
 constexpr double kHeldOut = 0.1;  // as the task's test_fraction
-constexpr std::array<char const*, 4> kFashionFiles{"train-images-idx3-ubyte.gz",
-                                                   "train-labels-idx1-ubyte.gz",
-                                                   "t10k-images-idx3-ubyte.gz",
-                                                   "t10k-labels-idx1-ubyte.gz"};
 
 struct DemoOptions {
   Goal goal{"resnet", 0, 4, 600};
@@ -56,35 +50,6 @@ struct DemoOptions {
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// The task file and its data beside it, as an operator would have them.
-Result<fs::path> lay_out_task(std::string const& task, fs::path const& folder) {
-  std::error_code ec;
-  fs::create_directories(folder, ec);
-  auto const toml = folder / "task.toml";
-  if (task == "gpt") {
-    // Debian's bible program prints the text that its package holds.
-    auto const text = folder / "bible.txt";
-    std::string const command = cat("bible -f gen1:1-rev22:21 > '", text.string(), "'");
-    if (std::system(command.c_str()) != 0 || fs::file_size(text, ec) < 1'000'000)
-      return Error{Errc::not_found,
-                   "the text of the gpt task comes from Debian's package bible-kjv; install it "
-                   "(./bootstrap deps)"};
-    WAGGLE_TRY_STATUS(write_file(toml, as_bytes(kBibleTask), FileMode::shared));
-    return toml;
-  }
-  fs::path const data = "/usr/share/datasets/fashion-mnist";
-  for (auto const* file : kFashionFiles) {
-    if (!fs::exists(data / file))
-      return Error{Errc::not_found,
-                   cat("missing ",
-                       (data / file).string(),
-                       "; install Debian's package dataset-fashion-mnist (./bootstrap deps)")};
-    fs::create_symlink(data / file, folder / file, ec);
-  }
-  WAGGLE_TRY_STATUS(write_file(toml, as_bytes(kFashionTask), FileMode::shared));
-  return toml;
 }
 
 class Demo {
@@ -129,9 +94,9 @@ class Demo {
         return Error{Errc::refused,
                      cat(folder_.string(), " is not empty; give --keep a new folder")};
     }
-    WAGGLE_TRY(toml_, lay_out_task(options_.goal.task, folder_ / "task"));
-    if (options_.goal.task == "gpt") {
-      WAGGLE_TRY(auto const text, read_file(folder_ / "task" / "bible.txt", kMaxTextBytes));
+    WAGGLE_TRY(task_, lay_out_task(options_.goal.is_text(), folder_ / "task"));
+    if (options_.goal.is_text()) {
+      WAGGLE_TRY(auto const text, read_file(task_.data / "bible.txt", kMaxTextBytes));
       options_.goal.bigram_loss = bigram_loss(text, kHeldOut);
     }
     return ok();
@@ -231,7 +196,8 @@ class Demo {
   }
 
   Status play() {
-    WAGGLE_TRY_STATUS(start({"publish", toml_.string(), "--run"}, false));
+    WAGGLE_TRY_STATUS(
+        start({"publish", task_.toml.string(), "--files", task_.data.string(), "--run"}, false));
     auto& first = volunteers_.front();
     WAGGLE_TRY_STATUS(
         wait_until([&] { return !first.link.empty(); }, kStartSeconds, "publishing the task"));
@@ -338,7 +304,7 @@ class Demo {
   Table table_;
   double begin_;
   fs::path folder_;
-  fs::path toml_;
+  TaskFiles task_;
   bool leaving_ = false;
   bool reached_ = false;  ///< on all held-out data
   double asked_at_ = -1e9;

@@ -26,6 +26,7 @@ struct TrainJob {
 /// Publish a task file, keep it alive, and train it too if `train`.
 struct PublishJob {
   std::filesystem::path toml;
+  std::filesystem::path files;  ///< the folder of its data files; empty: the task file's own
   bool train = false;
   bool listed = false;                    ///< in the public directory
   bool force = false;                     ///< although someone else's run is live under the prefix

@@ -53,20 +53,18 @@ Co<Status> check_free(Services& services, std::string prefix, PeerId own_operato
                       "; choose another, or publish with --force")};
 }
 
-// Where task.toml's data files lie: beside it, or where an absolute name says. Published names are
-// bare file names.
-Result<std::map<std::string, fs::path>> locate_files(task::Definition& definition,
+Result<std::map<std::string, fs::path>> locate_files(task::Definition const& definition,
                                                      fs::path const& folder) {
   std::map<std::string, fs::path> files;
-  for (auto* list : {&definition.data.train, &definition.data.test})
-    for (auto& name : *list) {
-      fs::path const path = fs::path(name).is_absolute() ? fs::path(name) : folder / name;
-      name = path.filename().string();
-      std::error_code ec;
+  std::error_code ec;
+  for (auto const* list : {&definition.data.train, &definition.data.test})
+    for (auto const& name : *list) {
+      auto const path = files.insert_or_assign(name, folder / name).first->second;
       if (!fs::is_regular_file(path, ec))
-        return Error{Errc::not_found, cat("the task's data file ", path.string(), " is missing")};
-      if (auto const [other, fresh] = files.emplace(name, path); !fresh && other->second != path)
-        return Error{Errc::invalid, cat("two data files have the name ", name)};
+        return Error{Errc::not_found,
+                     cat("the task's data file ",
+                         path.string(),
+                         " is missing; data files lie beside the task file, or in --files DIR")};
     }
   return files;
 }
@@ -103,6 +101,11 @@ Co<Result<task::BlobRef>> initial_weights(Services& services,
 Co<Result<FoundTask>> publish_task(Services& services, PublishJob job, EventSink events) {
   WAGGLE_CO_TRY(auto const text, read_file(job.toml, kMaxTomlBytes));
   WAGGLE_CO_TRY(auto definition, task::Definition::parse(as_text(text), job.toml.string()));
+  std::map<std::string, fs::path> files;
+  if (!job.end) {
+    auto const folder = job.files.empty() ? fs::absolute(job.toml).parent_path() : job.files;
+    WAGGLE_CO_TRY(files, locate_files(definition, folder));
+  }
   WAGGLE_CO_TRY(auto const key, operator_key(services, job.operator_name));
   auto const joined = co_await services.joined(services.runtime().now() + kLookBeforePublish);
   if (!joined && joined.error().code == Errc::cancelled) co_return joined.error();
@@ -117,7 +120,6 @@ Co<Result<FoundTask>> publish_task(Services& services, PublishJob job, EventSink
   // Unix milliseconds: later publications win, from whichever machine the operator publishes.
   record.version = static_cast<std::uint64_t>(services.runtime().unix_time() * 1000);
   if (!job.end) {
-    WAGGLE_CO_TRY(auto files, locate_files(definition, fs::absolute(job.toml).parent_path()));
     events(
         events::state(services, "preparing", cat("preparing ", definition.title, ": data files")));
     for (auto const& [name, path] : files) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+
+#include "core/base/result.hpp"
+
+namespace waggle::app::demo {
+
+/// A task as an operator would have it.
+struct TaskFiles {
+  std::filesystem::path toml;
+  std::filesystem::path data;  ///< the folder of its data files
+};
+
+/// Writes the embedded task file into `folder`, and for text its book. Errors: not_found (a package
+/// of ./bootstrap deps is missing), io.
+[[nodiscard]] Result<TaskFiles> lay_out_task(bool text, std::filesystem::path const& folder);
+
+}  // namespace waggle::app::demo
