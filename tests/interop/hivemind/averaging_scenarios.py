@@ -9,8 +9,9 @@ SHAPES = [[3], [40, 50], [], [300, 300], [5000]]
 # 16 KiB parts: many of them, so that every member reduces some.
 PART_BYTES = 1 << 14
 
-# What a value may be off by: half the last place of the largest value in float16, a bucket of the six deviations in 8 bits.
-CODECS = {"none": 2e-6, "float16": 4e-3, "uniform8bit": 0.6, "size_adaptive": 0.6}
+# What a value may be off by: half the last place of the largest value in float16; in 8 bits values beyond three deviations become
+# the mean of all such. And what all may be off by in the mean.
+CODECS = {"none": 2e-6, "float16": 4e-3, "uniform8bit": 2.5, "size_adaptive": 2.5}
 MEAN_ERROR = {"none": 1e-6, "float16": 1e-3, "uniform8bit": 0.03, "size_adaptive": 0.03}
 
 
@@ -87,8 +88,10 @@ def a_pair(cast, a, b):
 def a_full_group_begins_at_once(cast):
     """With a target the leader does not wait for its time."""
     peers = group_of(cast, "hivemind", "waggle", "hivemind")
-    given, got, answers = average(cast, peers, "full", "float16", [1.0] * 3, target=3, matchmaking=15.0, timeout=14.0)
-    return check(peers, given, got, answers, [1.0] * 3, CODECS["float16"], MEAN_ERROR["float16"])
+    given, got, answers = average(cast, peers, "full", "float16", [1.0] * 3, target=3, matchmaking=15.0, timeout=40.0)
+    slowest = max(answer["seconds"] for answer in answers)
+    assert slowest < 10, f"the group took {slowest} s"
+    return f"{check(peers, given, got, answers, [1.0] * 3, CODECS['float16'], MEAN_ERROR['float16'])}, {slowest:.1f} s"
 
 
 def clients_take_part(cast, a, b):

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import threading
+import time
 import traceback
 
 import numpy
@@ -129,10 +130,11 @@ class Peer:
         with averager.get_tensors() as held:
             for there, ours in zip(held, tensors):
                 there[...] = ours
+        began = time.monotonic()
         group = averager.step(gather=from_json(c["user"]), weight=c.get("weight", 1.0), timeout=c.get("timeout", 20.0))
         with averager.get_tensors() as held:
             write_tensors(c["out"], held)
-        return {"group": [str(peer) for peer in group], "gathered": [to_json(user) for user in group.values()]}
+        return {"seconds": time.monotonic() - began, "group": [str(peer) for peer in group], "gathered": [to_json(user) for user in group.values()]}
 
     def prepare_share(self, c):
         """The first half of the shapes are parameters, the second their momenta."""

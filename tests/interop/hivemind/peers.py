@@ -62,7 +62,7 @@ class Driven:
     def __init__(self, kind, command, log):
         self.kind = kind
         self.log = open(log, "wb")
-        environment = dict(os.environ, OMP_NUM_THREADS="1", HIVEMIND_LOGLEVEL="INFO")
+        environment = dict(os.environ, OMP_NUM_THREADS="1", HIVEMIND_LOGLEVEL=os.environ.get("HIVEMIND_LOGLEVEL", "INFO"))
         self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.log, text=True, start_new_session=True, env=environment)
         RUNNING.append(self)
