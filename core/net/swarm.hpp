@@ -32,9 +32,11 @@ struct SwarmOptions {
   static constexpr std::size_t kStreamsEach = 8;
   /// Inbound sockets that have not proved who they are. Smaller: a flood keeps good peers out.
   std::size_t max_pending_inbound = 64;
-  /// Bytes that peers have sent and nobody has taken yet, over all connections. Larger: a flood
-  /// takes more memory; smaller: many fast peers at once meet resets.
-  std::size_t max_backlog = 32u << 20;
+  /// Bytes that strangers have sent and nobody has taken yet, over all their connections. Larger: a
+  /// flood takes more memory (up to three times this); smaller: many newcomers at once meet resets.
+  std::size_t strangers_backlog = 4u << 20;
+  /// The same for peers whose protocols we have used ourselves: those of our groups and tables.
+  std::size_t known_backlog = 128u << 20;
   Duration keep_alive = std::chrono::seconds(30);  ///< idle for so long: a yamux ping
 };
 

@@ -82,6 +82,8 @@ class YamuxConnection::Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] Result<std::size_t> parse(ByteView in);
   [[nodiscard]] Status on_header(std::span<std::byte const, yamux::kHeaderBytes> in);
   void on_body(ByteView body);
+  void count(YamuxChannel& channel);
+  void count_in(std::shared_ptr<Backlog> backlog);
   static void evict(std::weak_ptr<Core> const& connection, YamuxChannel& channel);
   void grant(std::uint32_t id, std::size_t n);
   void after_body();
@@ -174,9 +176,7 @@ class YamuxStream final : public Stream {
 
 std::unique_ptr<Stream> YamuxConnection::Core::make_stream(std::uint32_t id) {
   auto channel = std::make_shared<YamuxChannel>(runtime, id);
-  if (options_.backlog)
-    channel->share.emplace(options_.backlog,
-                           [self = weak_from_this(), raw = channel.get()] { evict(self, *raw); });
+  count(*channel);
   channels_.emplace(id, channel);
   return std::make_unique<YamuxStream>(shared_from_this(), std::move(channel));
 }
@@ -308,6 +308,22 @@ void YamuxConnection::Core::on_body(ByteView body) {
   channel.append(rest, in_);
   auto const kept = found->second;
   if (kept->share) kept->share->grow(rest.size());  // may reset this stream, too
+}
+
+void YamuxConnection::Core::count(YamuxChannel& channel) {
+  if (!options_.backlog) return;
+  channel.share.emplace(options_.backlog,
+                        [self = weak_from_this(), raw = &channel] { evict(self, *raw); });
+}
+
+void YamuxConnection::Core::count_in(std::shared_ptr<Backlog> backlog) {
+  if (backlog == options_.backlog) return;
+  options_.backlog = std::move(backlog);
+  auto const all = channels_;  // an entry that grows may end a stream
+  for (auto const& [id, channel] : all) {
+    count(*channel);
+    if (channel->share) channel->share->grow(channel->arrived.size());
+  }
 }
 
 // All connections together hold too much, and this stream has not moved for the longest time.
@@ -640,6 +656,10 @@ Co<Status> YamuxConnection::ended() {
 
 Co<void> YamuxConnection::close(TimePoint deadline) {
   return Core::close(core_, deadline);
+}
+
+void YamuxConnection::count_in(std::shared_ptr<Backlog> backlog) {
+  core_->count_in(std::move(backlog));
 }
 
 void YamuxConnection::abort(Error why) noexcept {

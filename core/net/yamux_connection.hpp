@@ -55,6 +55,8 @@ class YamuxConnection {
   [[nodiscard]] std::optional<Error> why() const;
   /// GoAway, then what is queued goes out, until `deadline`; then the pipe is reset.
   [[nodiscard]] Co<void> close(TimePoint deadline);
+  /// From here on its streams count to this backlog.
+  void count_in(std::shared_ptr<Backlog> backlog);
   /// Ends the session at once.
   void abort(Error why) noexcept;
 

@@ -66,7 +66,7 @@ Result<Swarm::State::ConnectionPtr> Swarm::State::add_connection(
   connection->traffic = std::move(traffic);
   YamuxOptions session_options;
   session_options.keep_alive = options.keep_alive;
-  session_options.backlog = backlog;
+  session_options.backlog = strangers;
   auto const role = initiator ? yamux::Session::Role::client : yamux::Session::Role::server;
   connection->session = std::make_unique<YamuxConnection>(
       runtime,
