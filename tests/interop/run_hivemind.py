@@ -58,7 +58,7 @@ def main():
         if pathlib.Path(sys.prefix) != peers.SCRATCH / "venv":
             python = str(peers.SCRATCH / "venv/bin/python")
             os.execv(python, [python, __file__, *wanted])
-        for group in ("dht", "averaging"):
+        for group in ("dht", "averaging", "training"):
             for name, scenario in importlib.import_module(f"{group}_scenarios").SCENARIOS:
                 title = f"{group}: {name}"
                 if not wanted or any(word in title for word in wanted):
