@@ -32,9 +32,24 @@ class Blacklist {
     double next;  // seconds of the next ban
   };
 
+  /// PeerIds begin alike, so their last bytes are compared first. Ordered, not hashed: strangers
+  /// choose them, and could make a hash collide.
+  struct ByEnd {
+    [[nodiscard]] static std::uint64_t end_of(PeerId const& peer) noexcept {
+      auto const bytes = peer.bytes();
+      return bytes.size() < 8 ? 0 : load_le<std::uint64_t>(bytes.last(8));
+    }
+
+    [[nodiscard]] bool operator()(PeerId const& a, PeerId const& b) const noexcept {
+      auto const x = end_of(a);
+      auto const y = end_of(b);
+      return x != y ? x < y : a < b;
+    }
+  };
+
   Duration base_;
   double rate_;
-  std::map<PeerId, Ban> bans_;
+  std::map<PeerId, Ban, ByEnd> bans_;
 };
 
 }  // namespace waggle::dht

@@ -119,7 +119,7 @@ std::vector<Contact> Lookup::nearest(std::size_t query) const {
 }
 
 bool Lookup::within_bound(Query const& query, Id const& distance) const {
-  return query.best.size() < options_.beam_size || distance <= query.best.front().distance;
+  return query.best.size() < options_.beam_size || !nearer(query.best.front().distance, distance);
 }
 
 bool Lookup::has_candidate(Query const& query) const {

@@ -78,7 +78,12 @@ class Lookup {
   struct Place {
     Id distance;
     Node node;
-    friend auto operator<=>(Place const&, Place const&) = default;
+
+    friend bool operator<(Place const& a, Place const& b) noexcept {
+      return nearer(a.distance, b.distance) || (a.distance == b.distance && a.node < b.node);
+    }
+
+    friend bool operator>(Place const& a, Place const& b) noexcept { return b < a; }
   };
 
   struct Query {

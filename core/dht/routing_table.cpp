@@ -29,6 +29,12 @@ auto at(std::vector<RoutingTable::Entry>& entries, Id const& id) {
       entries.begin(), entries.end(), [&](auto const& e) { return e.contact.id == id; });
 }
 
+// PeerIds begin alike; their ends differ.
+std::uint64_t tail_of(PeerId const& peer) noexcept {
+  auto const bytes = peer.bytes();
+  return bytes.size() < 8 ? 0 : load_le<std::uint64_t>(bytes.last(8));
+}
+
 void set_bit(Id& id, std::size_t i) noexcept {
   id.bytes[i / 8] |= static_cast<std::byte>(0x80u >> i % 8);
 }
@@ -129,8 +135,10 @@ std::vector<Contact> RoutingTable::nearest(Id const& target,
   std::vector<Subtree> subtrees;
   subtrees.reserve(buckets_.size());
   for (auto const& bucket : buckets_) subtrees.push_back({distance(target, bucket.lower), &bucket});
-  auto const farther = [](auto const& a, auto const& b) { return a.distance > b.distance; };
-  auto const nearer = [](auto const& a, auto const& b) { return a.distance < b.distance; };
+  auto const farther = [](auto const& a, auto const& b) { return nearer(b.distance, a.distance); };
+  auto const by_distance = [](auto const& a, auto const& b) {
+    return nearer(a.distance, b.distance);
+  };
   std::make_heap(subtrees.begin(), subtrees.end(), farther);
 
   std::vector<Contact> out;
@@ -142,7 +150,7 @@ std::vector<Contact> RoutingTable::nearest(Id const& target,
     for (auto const& entry : std::prev(end)->bucket->nodes)
       if (!entry.failed && !(exclude && entry.contact.id == *exclude))
         candidates.push_back({distance(target, entry.contact.id), &entry.contact});
-    std::sort(candidates.begin(), candidates.end(), nearer);
+    std::sort(candidates.begin(), candidates.end(), by_distance);
     for (auto const& candidate : candidates)
       if (out.size() < k) out.push_back(*candidate.contact);
   }
@@ -209,8 +217,10 @@ bool RoutingTable::stands(Contact const& contact) const noexcept {
 }
 
 void RoutingTable::forget_other_ids(Contact const& contact) {
+  auto const tail = tail_of(contact.peer);
   auto const other = [&](Entry const& e) {
-    return e.contact.peer == contact.peer && e.contact.id != contact.id;
+    return tail_of(e.contact.peer) == tail && e.contact.peer == contact.peer &&
+           e.contact.id != contact.id;
   };
   std::optional<Id> stale;
   for (auto& bucket : buckets_) {

@@ -18,6 +18,14 @@ struct Contact {
   friend bool operator==(Contact const&, Contact const&) = default;
 };
 
+/// Whether distance `a` is smaller than `b`. Their first eight bytes nearly always tell, at the
+/// cost of one comparison.
+[[nodiscard]] inline bool nearer(Id const& a, Id const& b) noexcept {
+  auto const x = load_be<std::uint64_t>(a.bytes);
+  auto const y = load_be<std::uint64_t>(b.bytes);
+  return x != y ? x < y : a < b;
+}
+
 /// The nodes we know, in buckets that halve the id space around our own id. Pure: handed the time.
 ///
 /// Departures from hivemind: a PeerId stands in the table once, under the id it named last (it

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/assert.hpp"
+#include "core/dht/routing_table.hpp"
 #include "core/wire/msgpack.hpp"
 
 namespace waggle::sim {
@@ -33,10 +34,14 @@ double percentile(std::vector<double> values, double p) {
 
 struct DhtSwarm::Node {
   Node(MemoryNetwork& network, PeerId self, dht::Options options)
-      : host(network, self), dht(host, std::move(options)), questions(network.runtime()) {}
+      : host(network, self),
+        dht(host, std::move(options)),
+        id(dht.id()),
+        questions(network.runtime()) {}
 
   MemoryHost host;
   dht::Dht dht;
+  dht::Id id;
   Scope questions;
   TimePoint joined{};
   TimePoint churn_seen{};
@@ -124,11 +129,17 @@ std::vector<DhtSwarm::Node const*> DhtSwarm::nearest(dht::Id const& target,
                                                      Node const& except,
                                                      std::size_t n) const {
   std::vector<std::pair<dht::Id, Node const*>> all;
+  all.reserve(joined_.size());
   for (auto const* node : joined_)
     if (node != &except && world_.now() - node->joined >= kSettled)
-      all.emplace_back(dht::distance(target, node->dht.id()), node);
+      all.emplace_back(dht::distance(target, node->id), node);
   n = std::min(n, all.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), all.end());
+  auto const by_distance = [](auto const& a, auto const& b) {
+    return dht::nearer(a.first, b.first);
+  };
+  auto const middle = all.begin() + static_cast<std::ptrdiff_t>(n);
+  std::nth_element(all.begin(), middle, all.end(), by_distance);
+  std::sort(all.begin(), middle, by_distance);
   std::vector<Node const*> out;
   for (std::size_t i = 0; i < n; ++i) out.push_back(all[i].second);
   return out;
