@@ -23,4 +23,8 @@ double learning_rate(TrainConfig const& config, std::int64_t epoch) noexcept {
   return config.learning_rate * 0.5 * (1 + std::cos(std::numbers::pi * t));
 }
 
+bool has_schedule(TrainConfig const& config) noexcept {
+  return config.schedule != "constant" || config.warmup_epochs > 0;
+}
+
 }  // namespace waggle::train

@@ -14,4 +14,8 @@ namespace waggle::train {
 /// times learning_rate. Every peer computes the same, so it is no state.
 [[nodiscard]] double learning_rate(TrainConfig const& config, std::int64_t epoch) noexcept;
 
+/// Whether the rate ever changes: then, and only then, a PyTorch peer attaches a scheduler, which
+/// leaves an `initial_lr` in its optimizer's settings.
+[[nodiscard]] bool has_schedule(TrainConfig const& config) noexcept;
+
 }  // namespace waggle::train

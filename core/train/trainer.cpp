@@ -227,8 +227,11 @@ std::vector<MetadataLeaf> Trainer::metadata(std::int64_t epoch) const {
   std::vector<double> decays;
   for (auto const& group : optimizer_.groups()) decays.push_back(group.weight_decay);
   auto const counts = model_->tensors_per_group();
-  return optimizer_metadata(
-      config_.train, counts, decays, learning_rate(config_.train, epoch), true);
+  return optimizer_metadata(config_.train,
+                            counts,
+                            decays,
+                            learning_rate(config_.train, epoch),
+                            has_schedule(config_.train));
 }
 
 std::vector<TensorSpec> Trainer::file_tensors() const {

@@ -23,6 +23,14 @@ TEST_CASE("schedule, warms up in equal steps whatever follows") {
       CHECK(learning_rate(with(name), epoch) == doctest::Approx(0.2 * (epoch + 1)));
 }
 
+TEST_CASE("schedule, is none where the rate never changes") {
+  auto constant = with("constant");
+  CHECK(has_schedule(constant));
+  constant.warmup_epochs = 0;
+  CHECK(!has_schedule(constant));
+  for (auto const* name : {"cosine", "linear", "step"}) CHECK(has_schedule(with(name)));
+}
+
 TEST_CASE("schedule, follows its curve and stays at its end") {
   CHECK(learning_rate(with("constant"), 1'000'000) == 0.8);
   CHECK(learning_rate(with("cosine"), 4) == doctest::Approx(0.8));
