@@ -42,20 +42,24 @@ def kept(process):
     return process
 
 
-def start_task(cast, codec, state_codec):
+def start_task(cast, optimizer, codec, state_codec):
     """A publisher that does not train; the link and its address."""
     toml = lay_out_task(cast.folder / "task", target=TARGET, codec=codec)
     text = toml.read_text()
-    assert 'state_compression = "float16"' in text
-    toml.write_text(text.replace('state_compression = "float16"', f'state_compression = "{state_codec}"'))
+    changes = [('state_compression = "float16"', f'state_compression = "{state_codec}"')]
+    if optimizer == "adamw":
+        changes += [('optimizer = "sgd"', 'optimizer = "adamw"'), ("learning_rate = 0.05", "learning_rate = 0.003"), ("momentum = 0.9\n", "")]
+    for before, after in changes:
+        assert before in text, before
+        text = text.replace(before, after)
+    toml.write_text(text)
     publisher = kept(Waggle("publish", toml, data_dir=cast.folder / "publisher"))
     link = publisher.wait_for("published", 60)["link"]
     return link, publisher.wait_for("started", 60)["addresses"][0]
 
 
-def start_script(cast, codec, state_codec, until, *addresses):
-    return kept(Script("stripes", cast.folder / "task", cast.folder / "dumps", TARGET, codec, state_codec, until, *addresses,
-                       data_dir=cast.folder / "script"))
+def start_script(cast, *settings):
+    return kept(Script("stripes", cast.folder / "task", cast.folder / "dumps", TARGET, *settings, data_dir=cast.folder / "script"))
 
 
 def together(event):
@@ -90,21 +94,21 @@ def same_parameters(cast, waggle, worst):
     return largest
 
 
-def train(cast, script_first, codec, state_codec, worst):
+def train(cast, script_first, optimizer, codec, state_codec, worst):
     """Whoever comes second loads the first one's state; then they end epochs together, in groups of two for gradients and for
     state; when Waggle leaves, the script goes on alone from the same parameters."""
-    link, address = start_task(cast, codec, state_codec)
+    link, address = start_task(cast, optimizer, codec, state_codec)
     if script_first:
-        script = start_script(cast, codec, state_codec, 1000, address)
+        script = start_script(cast, optimizer, codec, state_codec, address)
         script.wait_for("epoch", 60)
         waggle = kept(Waggle("run", link, data_dir=cast.folder / "waggle"))
-        began = waggle.wait_for("training", 60)
+        waggle.wait_for("training", 60)
     else:
         waggle = kept(Waggle("run", link, data_dir=cast.folder / "waggle"))
         waggle.wait_for("epoch", 60)
-        script = start_script(cast, codec, state_codec, 1000, address)
+        script = start_script(cast, optimizer, codec, state_codec, address)
         began = script.wait_for("loaded", 60)
-        assert began["epoch"] > 0, began
+        assert began["epoch"] > 0 and not began["changed"], began
     first = script.wait_for("epoch", 90, together)
     for _ in range(2):
         first = script.wait_for("epoch", 60, lambda e: together(e) and e["epoch"] > first["epoch"])
@@ -123,6 +127,6 @@ def train(cast, script_first, codec, state_codec, worst):
 
 
 SCENARIOS = [
-    ("a script joins waggle's run", lambda cast: train(cast, False, "float16", "none", 1e-5)),
-    ("waggle joins a script's run", lambda cast: train(cast, True, "size_adaptive", "float16", 2e-2)),
+    ("a script joins waggle's run, AdamW", lambda cast: train(cast, False, "adamw", "float16", "float16", 2e-2)),
+    ("waggle joins a script's run, SGD", lambda cast: train(cast, True, "sgd", "size_adaptive", "none", 1e-5)),
 ]
