@@ -4,15 +4,17 @@
 #include <array>
 #include <bit>
 
-#include "core/averaging/detail/fields.hpp"
 #include "core/averaging/gather.hpp"
 #include "core/averaging/load_balance.hpp"
 #include "core/averaging/proto/averaging.pb.h"
+#include "core/base/protobuf.hpp"
 #include "core/base/text.hpp"
 
 namespace waggle::averaging {
 
 namespace {
+
+using Wire = protobuf::Field::Wire;
 
 std::string text(ByteView bytes) {
   return std::string(as_text(bytes));
@@ -35,18 +37,17 @@ Status check_size(std::string_view what, std::size_t size, std::size_t limit) {
   return ok();
 }
 
-Status add_size(TensorView& tensor, detail::Field const& field) {
-  std::size_t at = 0;
+Status add_size(TensorView& tensor, protobuf::Field const& field) {
   auto const take = [&](std::uint64_t value) -> Status {
     if (value > UINT32_MAX) return Error{Errc::malformed, "a tensor dimension above 2^32"};
     WAGGLE_TRY_STATUS(check_size("tensor dimensions", tensor.size.size() + 1, kMaxTensorDims));
     tensor.size.push_back(static_cast<std::uint32_t>(value));
     return ok();
   };
-  if (field.type == detail::WireType::varint) return take(field.value);
-  if (field.type != detail::WireType::bytes) return Error{Errc::malformed, "tensor size"};
-  while (at < field.bytes.size()) {
-    WAGGLE_TRY(auto const value, detail::read_varint(field.bytes, at));
+  if (field.wire == Wire::varint) return take(field.value);
+  if (field.wire != Wire::bytes) return Error{Errc::malformed, "tensor size"};
+  for (auto packed = field.bytes; !packed.empty();) {
+    WAGGLE_TRY(auto const value, protobuf::take_varint(packed));
     WAGGLE_TRY_STATUS(take(value));
   }
   return ok();
@@ -54,21 +55,23 @@ Status add_size(TensorView& tensor, detail::Field const& field) {
 
 Result<TensorView> parse_tensor(ByteView bytes) {
   TensorView tensor;
-  detail::FieldReader reader(bytes);
-  while (!reader.done()) {
-    WAGGLE_TRY(auto const field, reader.next());
-    if (field.is(1, detail::WireType::bytes)) {
+  protobuf::FieldReader reader(bytes);
+  for (;;) {
+    WAGGLE_TRY(auto const next, reader.next());
+    if (!next) break;
+    auto const& field = *next;
+    if (field.is(1, Wire::bytes)) {
       tensor.buffer = field.bytes;
     } else if (field.number == 2) {
       WAGGLE_TRY_STATUS(add_size(tensor, field));
-    } else if (field.is(3, detail::WireType::varint)) {
+    } else if (field.is(3, Wire::varint)) {
       tensor.requires_grad = field.value != 0;
-    } else if (field.is(4, detail::WireType::bytes)) {
+    } else if (field.is(4, Wire::bytes)) {
       tensor.dtype = as_text(field.bytes);
-    } else if (field.is(5, detail::WireType::varint)) {
+    } else if (field.is(5, Wire::varint)) {
       if (field.value > 5) return Error{Errc::malformed, cat("unknown compression ", field.value)};
       tensor.compression = static_cast<compress::CompressionType>(field.value);
-    } else if (field.is(6, detail::WireType::varint)) {
+    } else if (field.is(6, Wire::varint)) {
       tensor.chunks = static_cast<std::int32_t>(field.value);
     }
   }
@@ -84,17 +87,17 @@ void append_tensor(Bytes& out,
   Bytes inner;
   if (!tensor.size.empty()) {
     Bytes sizes;
-    for (auto const dim : tensor.size) detail::append_varint(sizes, dim);
-    detail::append_bytes(inner, 2, sizes);
+    for (auto const dim : tensor.size) protobuf::append_varint(sizes, dim);
+    protobuf::append_field(inner, 2, sizes);
   }
-  if (tensor.requires_grad) detail::append_number(inner, 3, 1);
-  if (!tensor.dtype.empty()) detail::append_bytes(inner, 4, as_bytes(tensor.dtype));
+  if (tensor.requires_grad) protobuf::append_field(inner, 3, 1);
+  if (!tensor.dtype.empty()) protobuf::append_field(inner, 4, as_bytes(tensor.dtype));
   if (tensor.compression != compress::CompressionType::none)
-    detail::append_number(inner, 5, static_cast<std::uint64_t>(tensor.compression));
+    protobuf::append_field(inner, 5, static_cast<std::uint64_t>(tensor.compression));
   if (tensor.chunks != 0)
-    detail::append_number(inner, 6, static_cast<std::uint64_t>(tensor.chunks));
-  if (buffer_bytes > 0) detail::append_bytes_head(inner, 1, buffer_bytes);
-  detail::append_bytes_head(out, number, inner.size() + buffer_bytes);
+    protobuf::append_field(inner, 6, static_cast<std::uint64_t>(tensor.chunks));
+  if (buffer_bytes > 0) protobuf::append_field_header(inner, 1, buffer_bytes);
+  protobuf::append_field_header(out, number, inner.size() + buffer_bytes);
   append(out, inner);
 }
 
@@ -202,33 +205,37 @@ Bytes averaging_head(MessageCode code,
                      TensorHeader const& tensor,
                      std::size_t buffer_bytes) {
   Bytes out;
-  if (code != MessageCode::no_code) detail::append_number(out, 1, static_cast<std::uint64_t>(code));
-  if (!group_id.empty()) detail::append_bytes(out, 2, group_id);
-  if (std::bit_cast<std::uint64_t>(weight) != 0) detail::append_double(out, 5, weight);
+  if (code != MessageCode::no_code)
+    protobuf::append_field(out, 1, static_cast<std::uint64_t>(code));
+  if (!group_id.empty()) protobuf::append_field(out, 2, group_id);
+  if (std::bit_cast<std::uint64_t>(weight) != 0) protobuf::append_double(out, 5, weight);
   append_tensor(out, 4, tensor, buffer_bytes);
   return out;
 }
 
 Bytes averaging_message(MessageCode code, ByteView group_id) {
   Bytes out;
-  if (code != MessageCode::no_code) detail::append_number(out, 1, static_cast<std::uint64_t>(code));
-  if (!group_id.empty()) detail::append_bytes(out, 2, group_id);
+  if (code != MessageCode::no_code)
+    protobuf::append_field(out, 1, static_cast<std::uint64_t>(code));
+  if (!group_id.empty()) protobuf::append_field(out, 2, group_id);
   return out;
 }
 
 Result<AveragingData> parse_averaging_data(ByteView bytes) {
   AveragingData message;
-  detail::FieldReader reader(bytes);
-  while (!reader.done()) {
-    WAGGLE_TRY(auto const field, reader.next());
-    if (field.is(1, detail::WireType::varint)) {
+  protobuf::FieldReader reader(bytes);
+  for (;;) {
+    WAGGLE_TRY(auto const next, reader.next());
+    if (!next) break;
+    auto const& field = *next;
+    if (field.is(1, Wire::varint)) {
       WAGGLE_TRY(message.code, code_of(static_cast<std::int64_t>(field.value)));
-    } else if (field.is(2, detail::WireType::bytes)) {
+    } else if (field.is(2, Wire::bytes)) {
       WAGGLE_TRY_STATUS(check_size("group id", field.bytes.size(), kMaxGroupIdBytes));
       message.group_id = field.bytes;
-    } else if (field.is(4, detail::WireType::bytes)) {
+    } else if (field.is(4, Wire::bytes)) {
       WAGGLE_TRY(message.tensor, parse_tensor(field.bytes));
-    } else if (field.is(5, detail::WireType::fixed64)) {
+    } else if (field.is(5, Wire::fixed64)) {
       message.weight = std::bit_cast<double>(field.value);
     }
   }
@@ -237,19 +244,21 @@ Result<AveragingData> parse_averaging_data(ByteView bytes) {
 
 Bytes download_head(ByteView metadata, TensorHeader const& tensor, std::size_t buffer_bytes) {
   Bytes out;
-  if (!metadata.empty()) detail::append_bytes(out, 1, metadata);
+  if (!metadata.empty()) protobuf::append_field(out, 1, metadata);
   append_tensor(out, 2, tensor, buffer_bytes);
   return out;
 }
 
 Result<DownloadData> parse_download_data(ByteView bytes) {
   DownloadData message;
-  detail::FieldReader reader(bytes);
-  while (!reader.done()) {
-    WAGGLE_TRY(auto const field, reader.next());
-    if (field.is(1, detail::WireType::bytes)) {
+  protobuf::FieldReader reader(bytes);
+  for (;;) {
+    WAGGLE_TRY(auto const next, reader.next());
+    if (!next) break;
+    auto const& field = *next;
+    if (field.is(1, Wire::bytes)) {
       message.metadata = field.bytes;
-    } else if (field.is(2, detail::WireType::bytes)) {
+    } else if (field.is(2, Wire::bytes)) {
       WAGGLE_TRY(message.tensor, parse_tensor(field.bytes));
     }
   }

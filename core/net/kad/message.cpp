@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "core/net/kad/message.hpp"
 
+#include "core/base/protobuf.hpp"
 #include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
-#include "core/net/detail/fields.hpp"
 
 namespace waggle::net::kad {
 namespace {
 
-using net::detail::Field;
-using net::detail::FieldReader;
+using protobuf::Field;
+using protobuf::FieldReader;
 
 constexpr std::uint32_t kType = 1;
 constexpr std::uint32_t kKey = 2;
@@ -68,12 +68,12 @@ Status take_peer(Field const& field, std::vector<PeerEntry>& peers) {
 
 void append_peer(Bytes& out, std::uint32_t number, PeerEntry const& peer) {
   Bytes body;
-  net::detail::append_field(body, kPeerId, peer.id.bytes());
+  protobuf::append_field(body, kPeerId, peer.id.bytes());
   for (auto const& address : peer.addresses)
-    net::detail::append_field(body, kPeerAddresses, address.bytes());
+    protobuf::append_field(body, kPeerAddresses, address.bytes());
   if (peer.connection != Connection::not_connected)
-    net::detail::append_field(body, kPeerConnection, static_cast<std::uint64_t>(peer.connection));
-  net::detail::append_field(out, number, body);
+    protobuf::append_field(body, kPeerConnection, static_cast<std::uint64_t>(peer.connection));
+  protobuf::append_field(out, number, body);
 }
 
 }  // namespace
@@ -118,13 +118,13 @@ Result<Message> Message::decode(ByteView body) {
 Bytes Message::encode() const {
   Bytes out;
   if (type != MessageType::put_value)
-    net::detail::append_field(out, kType, static_cast<std::uint64_t>(type));
-  if (!key.empty()) net::detail::append_field(out, kKey, key);
+    protobuf::append_field(out, kType, static_cast<std::uint64_t>(type));
+  if (!key.empty()) protobuf::append_field(out, kKey, key);
   for (auto const& peer : closer_peers) append_peer(out, kCloserPeers, peer);
   for (auto const& peer : provider_peers) append_peer(out, kProviderPeers, peer);
   // A negative int32 takes ten bytes on the wire, as protobuf extends its sign.
   if (cluster_level)
-    net::detail::append_field(
+    protobuf::append_field(
         out, kClusterLevel, static_cast<std::uint64_t>(std::int64_t{*cluster_level}));
   return out;
 }

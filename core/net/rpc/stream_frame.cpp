@@ -5,8 +5,8 @@
 
 #include "core/base/buffers.hpp"
 #include "core/base/copies.hpp"
+#include "core/base/protobuf.hpp"
 #include "core/base/text.hpp"
-#include "core/net/detail/fields.hpp"
 
 namespace waggle::net::rpc {
 namespace {
@@ -69,13 +69,13 @@ std::array<std::byte, kStreamHeaderBytes> stream_header(StreamMarker marker,
 
 Bytes encode_rpc_error(std::string_view text) {
   Bytes out;
-  detail::append_field(out, kErrorMessage, as_bytes(text.substr(0, kMaxErrorText)));
+  protobuf::append_field(out, kErrorMessage, as_bytes(text.substr(0, kMaxErrorText)));
   return out;
 }
 
 std::string decode_rpc_error(ByteView body) {
   ByteView text;
-  detail::FieldReader reader(body);
+  protobuf::FieldReader reader(body);
   for (;;) {
     auto const field = reader.next();
     if (!field) {
@@ -83,7 +83,7 @@ std::string decode_rpc_error(ByteView body) {
       break;
     }
     if (!*field) break;
-    if ((*field)->number == kErrorMessage && (*field)->wire == detail::Field::Wire::bytes)
+    if ((*field)->number == kErrorMessage && (*field)->wire == protobuf::Field::Wire::bytes)
       text = (*field)->bytes;
   }
   return to_string(text.first(std::min(text.size(), kMaxErrorText)));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "core/net/rpc/unary_frame.hpp"
 
+#include "core/base/protobuf.hpp"
 #include "core/base/text.hpp"
-#include "core/net/detail/fields.hpp"
 
 namespace waggle::net::rpc {
 namespace {
 
-using detail::Field;
-using detail::FieldReader;
+using protobuf::Field;
+using protobuf::FieldReader;
 
 constexpr std::uint32_t kCallId = 1;
 constexpr std::uint32_t kCallUnary = 3;
@@ -107,29 +107,29 @@ Result<UnaryFrame> UnaryFrame::decode(ByteView body) {
 }
 
 Bytes encode_call(ByteView call_id, ByteView peer, std::string_view proto, ByteView data) {
-  using detail::field_header_size;
+  using protobuf::field_header_size;
   std::size_t const inner = field_header_size(kPeer, peer.size()) + peer.size() +
                             field_header_size(kProto, proto.size()) + proto.size() +
                             field_header_size(kData, data.size()) + data.size();
   Bytes out;
   out.reserve(inner + call_id.size() + 16);
-  detail::append_field(out, kCallId, call_id);
-  detail::append_field_header(out, kCallUnary, inner);
-  detail::append_field(out, kPeer, peer);
-  detail::append_field(out, kProto, as_bytes(proto));
-  detail::append_field(out, kData, data);
+  protobuf::append_field(out, kCallId, call_id);
+  protobuf::append_field_header(out, kCallUnary, inner);
+  protobuf::append_field(out, kPeer, peer);
+  protobuf::append_field(out, kProto, as_bytes(proto));
+  protobuf::append_field(out, kData, data);
   return out;
 }
 
 namespace {
 
 Bytes encode_answer(ByteView call_id, std::uint32_t number, ByteView content) {
-  std::size_t const inner = detail::field_header_size(number, content.size()) + content.size();
+  std::size_t const inner = protobuf::field_header_size(number, content.size()) + content.size();
   Bytes out;
   out.reserve(inner + call_id.size() + 16);
-  detail::append_field(out, kCallId, call_id);
-  detail::append_field_header(out, kUnaryResponse, inner);
-  detail::append_field(out, number, content);
+  protobuf::append_field(out, kCallId, call_id);
+  protobuf::append_field_header(out, kUnaryResponse, inner);
+  protobuf::append_field(out, number, content);
   return out;
 }
 

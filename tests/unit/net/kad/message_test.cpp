@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "core/net/detail/fields.hpp"
+#include "core/base/protobuf.hpp"
 
 #include "tests/sim/memory_host.hpp"
 
@@ -31,16 +31,16 @@ TEST_CASE("what is encoded decodes to the same") {
 
 TEST_CASE("an unreadable peer or an unknown transport costs only itself") {
   Bytes peer;
-  net::detail::append_field(peer, 1, sim::peer(1).bytes());
-  net::detail::append_field(peer, 2, *from_hex("ff7f00"));
-  net::detail::append_field(peer, 2, wire::Multiaddr::parse("/ip4/10.0.0.1/tcp/1")->bytes());
-  net::detail::append_field(peer, 3, 77);
+  protobuf::append_field(peer, 1, sim::peer(1).bytes());
+  protobuf::append_field(peer, 2, *from_hex("ff7f00"));
+  protobuf::append_field(peer, 2, wire::Multiaddr::parse("/ip4/10.0.0.1/tcp/1")->bytes());
+  protobuf::append_field(peer, 3, 77);
   Bytes nobody;
-  net::detail::append_field(nobody, 1, as_bytes("nobody"));
+  protobuf::append_field(nobody, 1, as_bytes("nobody"));
   Bytes body;
-  net::detail::append_field(body, 1, 4);
-  net::detail::append_field(body, 8, nobody);
-  net::detail::append_field(body, 8, peer);
+  protobuf::append_field(body, 1, 4);
+  protobuf::append_field(body, 8, nobody);
+  protobuf::append_field(body, 8, peer);
   auto const decoded = kad::Message::decode(body);
   REQUIRE(decoded);
   REQUIRE(decoded->closer_peers.size() == 1);
@@ -59,11 +59,11 @@ TEST_CASE("unknown types, wrong wire types and cut messages are malformed") {
 
 TEST_CASE("of endless lists only the first are read") {
   Bytes peer;
-  net::detail::append_field(peer, 1, sim::peer(1).bytes());
+  protobuf::append_field(peer, 1, sim::peer(1).bytes());
   for (int i = 0; i < 1000; ++i)
-    net::detail::append_field(peer, 2, wire::Multiaddr::parse("/ip4/10.0.0.1/tcp/1")->bytes());
+    protobuf::append_field(peer, 2, wire::Multiaddr::parse("/ip4/10.0.0.1/tcp/1")->bytes());
   Bytes body;
-  for (int i = 0; i < 200; ++i) net::detail::append_field(body, 8, peer);
+  for (int i = 0; i < 200; ++i) protobuf::append_field(body, 8, peer);
   auto const decoded = kad::Message::decode(body);
   REQUIRE(decoded);
   CHECK(decoded->closer_peers.size() == kad::kMaxPeersRead);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "core/net/detail/fields.hpp"
+#include "core/base/protobuf.hpp"
+
+#include <bit>
 
 #include <doctest/doctest.h>
 
 using namespace waggle;
-namespace pb = waggle::net::detail;
+namespace pb = waggle::protobuf;
 
 TEST_CASE("fields are read as they were written, whatever their size") {
   for (std::size_t const size : {0u, 1u, 127u, 128u, 16'383u, 16'384u}) {
@@ -27,6 +29,21 @@ TEST_CASE("fields are read as they were written, whatever their size") {
     REQUIRE(end);
     CHECK(!*end);
   }
+}
+
+TEST_CASE("numbers of fixed width are read") {
+  Bytes out;
+  pb::append_double(out, 5, 0.25);
+  append(out, *from_hex("3501000080"));
+  pb::FieldReader reader(out);
+  auto const first = reader.next();
+  REQUIRE((first && *first));
+  CHECK((*first)->is(5, pb::Field::Wire::fixed64));
+  CHECK(std::bit_cast<double>((*first)->value) == 0.25);
+  auto const second = reader.next();
+  REQUIRE((second && *second));
+  CHECK((*second)->is(6, pb::Field::Wire::fixed32));
+  CHECK((*second)->value == 0x80000001u);
 }
 
 TEST_CASE("what protobuf's parsers refuse is refused") {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "core/net/detail/fields.hpp"
+#include "core/base/protobuf.hpp"
+
+#include <array>
 
 #include "core/base/text.hpp"
 
-namespace waggle::net::detail {
+namespace waggle::protobuf {
 namespace {
 
 constexpr std::size_t kMaxProtobufVarint = 10;
@@ -13,7 +15,22 @@ Error malformed(std::string_view what) {
   return Error{Errc::malformed, cat("protobuf: ", what)};
 }
 
-// Protobuf's own varint: up to ten bytes, longer forms allowed, unlike multiformats'.
+Result<ByteView> take(ByteView& in, std::uint64_t size) {
+  if (size > in.size())
+    return malformed(cat(size, " bytes are announced, ", in.size(), " are left"));
+  auto const taken = in.first(static_cast<std::size_t>(size));
+  in = in.subspan(static_cast<std::size_t>(size));
+  return taken;
+}
+
+std::size_t varint_size(std::uint64_t value) noexcept {
+  std::size_t size = 1;
+  for (; value >= 0x80; value >>= 7) ++size;
+  return size;
+}
+
+}  // namespace
+
 Result<std::uint64_t> take_varint(ByteView& in) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < in.size() && i < kMaxProtobufVarint; ++i) {
@@ -26,26 +43,10 @@ Result<std::uint64_t> take_varint(ByteView& in) {
   return malformed("a number is cut off");
 }
 
-Result<ByteView> take(ByteView& in, std::uint64_t size) {
-  if (size > in.size())
-    return malformed(cat(size, " bytes are announced, ", in.size(), " are left"));
-  auto const taken = in.first(static_cast<std::size_t>(size));
-  in = in.subspan(static_cast<std::size_t>(size));
-  return taken;
-}
-
-void append_raw_varint(Bytes& out, std::uint64_t value) {
+void append_varint(Bytes& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::byte>(value | 0x80));
   out.push_back(static_cast<std::byte>(value));
 }
-
-std::size_t raw_varint_size(std::uint64_t value) noexcept {
-  std::size_t size = 1;
-  for (; value >= 0x80; value >>= 7) ++size;
-  return size;
-}
-
-}  // namespace
 
 Result<std::optional<Field>> FieldReader::next() {
   if (rest_.empty()) return std::optional<Field>{};
@@ -59,7 +60,8 @@ Result<std::optional<Field>> FieldReader::next() {
       break;
     }
     case Field::Wire::fixed64: {
-      WAGGLE_TRY(field.bytes, take(rest_, 8));
+      WAGGLE_TRY(auto const raw, take(rest_, 8));
+      field.value = load_le<std::uint64_t>(raw);
       break;
     }
     case Field::Wire::bytes: {
@@ -68,7 +70,8 @@ Result<std::optional<Field>> FieldReader::next() {
       break;
     }
     case Field::Wire::fixed32: {
-      WAGGLE_TRY(field.bytes, take(rest_, 4));
+      WAGGLE_TRY(auto const raw, take(rest_, 4));
+      field.value = load_le<std::uint32_t>(raw);
       break;
     }
     default:
@@ -83,19 +86,24 @@ void append_field(Bytes& out, std::uint32_t number, ByteView bytes) {
 }
 
 void append_field(Bytes& out, std::uint32_t number, std::uint64_t varint) {
-  append_raw_varint(out,
-                    std::uint64_t{number} << 3 | static_cast<std::uint64_t>(Field::Wire::varint));
-  append_raw_varint(out, varint);
+  append_varint(out, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(Field::Wire::varint));
+  append_varint(out, varint);
+}
+
+void append_double(Bytes& out, std::uint32_t number, double value) {
+  append_varint(out, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(Field::Wire::fixed64));
+  std::array<std::byte, sizeof(double)> raw;
+  store_le(MutableBytes(raw), value);
+  append(out, raw);
 }
 
 void append_field_header(Bytes& out, std::uint32_t number, std::size_t size) {
-  append_raw_varint(out,
-                    std::uint64_t{number} << 3 | static_cast<std::uint64_t>(Field::Wire::bytes));
-  append_raw_varint(out, size);
+  append_varint(out, std::uint64_t{number} << 3 | static_cast<std::uint64_t>(Field::Wire::bytes));
+  append_varint(out, size);
 }
 
 std::size_t field_header_size(std::uint32_t number, std::size_t size) noexcept {
-  return raw_varint_size(std::uint64_t{number} << 3) + raw_varint_size(size);
+  return varint_size(std::uint64_t{number} << 3) + varint_size(size);
 }
 
-}  // namespace waggle::net::detail
+}  // namespace waggle::protobuf
