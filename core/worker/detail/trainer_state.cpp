@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "core/worker/detail/trainer_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/assert.hpp"
+#include "core/base/log.hpp"
+#include "core/worker/packet.hpp"
+
+namespace waggle::worker {
+namespace {
+
+Error to_error(Failed const& failure) {
+  switch (failure.kind) {
+    case Failed::Kind::memory:
+      return {Errc::too_large, failure.text};
+    case Failed::Kind::malformed:
+      return {Errc::malformed, failure.text};
+    case Failed::Kind::io:
+      return {Errc::io, failure.text};
+    default:
+      return {Errc::invalid, failure.text};
+  }
+}
+
+}  // namespace
+
+Co<Result<Message>> TrainerProcess::State::exchange(Message question,
+                                                    std::vector<int> descriptors,
+                                                    TimePoint deadline) {
+  auto bytes = encode(question);
+  if (!bytes) co_return std::move(bytes).error();
+  auto const sent = child->send(*bytes, descriptors);
+  if (!sent && sent.error().code != Errc::closed) co_return sent.error();
+  Result<Packet> packet = co_await child->receive(deadline);
+  Error error{Errc::closed, ""};
+  if (packet) {
+    auto answer = decode(packet->bytes);
+    if (answer) co_return answer;
+    error = std::move(answer).error();
+  } else {
+    error = std::move(packet).error();
+  }
+  if (error.code == Errc::closed) {
+    auto const how = co_await child->reap(std::chrono::seconds(2));
+    trouble = cat("the trainer died: ", how);
+    error.detail = trouble;
+  } else {
+    // It writes the shared buffers until it is dead: they are put back only after that.
+    child->kill();
+    (void)co_await child->reap(Duration{});
+    trouble = cat("the trainer was killed: ", error.detail);
+  }
+  child.reset();
+  log::warning("worker", trouble);
+  // Nonsense is as good as a death; only our own deadline and scope are different.
+  if (error.code != Errc::timeout && error.code != Errc::cancelled) error.code = Errc::closed;
+  co_return error;
+}
+
+Co<Status> TrainerProcess::State::launch(TimePoint deadline) {
+  ChildOptions child_options{options.executable, options.threads, options.priority};
+  auto spawned = Child::spawn(runtime, child_options);
+  if (!spawned) co_return std::move(spawned).error();
+  child = std::move(*spawned);
+  duty_since = {};
+  if (paused) child->pause();
+  Start start;
+  start.config_json = options.config_json;
+  start.seed = options.seed;
+  start.init_seed = options.init_seed;
+  start.threads = options.threads;
+  start.memory_limit = options.memory_limit;
+  start.sandbox = options.sandbox;
+  start.train_files = static_cast<std::uint32_t>(options.train_files.size());
+  std::vector<int> descriptors;
+  for (auto const& file : files) descriptors.push_back(file.get());
+  Message question = std::move(start);
+  auto answer = co_await ask_once(std::move(question), std::move(descriptors), deadline);
+  auto told = expect<Facts>(std::move(answer));
+  if (!told) co_return std::move(told).error();
+  if (have_buffers && (told->parameters != facts.parameters || told->extras != facts.extras ||
+                       told->statistics != facts.statistics))
+    co_return Error{Errc::invalid, "the trainer came back with another model"};
+  bool const first = !have_buffers;
+  if (first) {
+    facts = std::move(*told);
+    micro_batch = std::max(facts.micro_batch, 1u);
+    auto made = make_buffers();
+    if (!made) co_return made;
+  }
+  std::vector<int> buffers;
+  for (auto const& m : memory) buffers.push_back(m.get());
+  Message hand_over = Buffers{first};
+  auto ready = co_await ask_once(std::move(hand_over), std::move(buffers), deadline);
+  auto done = expect<Done>(std::move(ready));
+  if (!done) co_return std::move(done).error();
+  have_buffers = true;
+  co_return ok();
+}
+
+Status TrainerProcess::State::make_buffers() {
+  std::size_t const sizes[] = {facts.parameter_values(),
+                               facts.parameter_values(),
+                               facts.extra_values(),
+                               facts.statistic_values()};
+  char const* const names[] = {
+      "waggle-parameters", "waggle-gradients", "waggle-extras", "waggle-statistics"};
+  Undoable* const buffers[] = {&parameters, &gradients, &extras, &statistics};
+  for (std::size_t i = 0; i < 4; ++i) {
+    WAGGLE_TRY(memory[i], make_memory(names[i], sizes[i] * sizeof(float)));
+    WAGGLE_TRY(mappings[i], Mapping::map(memory[i].get(), sizes[i]));
+    buffers[i]->attach(mappings[i].values(), i == 1 || i == 3);
+  }
+  return ok();
+}
+
+Co<Result<Message>> TrainerProcess::State::ask_once(Message question,
+                                                    std::vector<int> descriptors,
+                                                    TimePoint deadline) {
+  auto answer = co_await exchange(std::move(question), std::move(descriptors), deadline);
+  if (!answer) co_return answer;
+  if (auto const* failure = std::get_if<Failed>(&*answer)) co_return to_error(*failure);
+  co_return answer;
+}
+
+Co<Status> TrainerProcess::State::ensure(TimePoint deadline) {
+  for (int attempt = 1; !child; ++attempt) {
+    if (have_buffers) ++restarts;
+    auto launched = co_await launch(deadline);
+    if (launched) break;
+    child.reset();
+    if (launched.error().code != Errc::closed || attempt >= kMaxAttempts) co_return launched;
+  }
+  co_return ok();
+}
+
+Co<Result<Message>> TrainerProcess::State::call(Message question,
+                                                std::vector<int> descriptors,
+                                                unsigned torn,
+                                                TimePoint deadline) {
+  WAGGLE_ASSERT(!busy, "two calls on one trainer");
+  busy = true;
+  save(torn);
+  deaths = 0;
+  Result<Message> result = Error{Errc::closed, "the trainer kept dying"};
+  for (int attempt = 1; attempt <= kMaxAttempts; ++attempt) {
+    auto alive = co_await ensure(deadline);
+    if (!alive) {
+      result = std::move(alive).error();
+      break;
+    }
+    Message copy = question;
+    std::vector<int> fds = descriptors;
+    result = co_await ask_once(std::move(copy), std::move(fds), deadline);
+    if (result) break;
+    restore(torn);
+    if (result.error().code != Errc::closed) break;
+    ++deaths;
+  }
+  busy = false;
+  co_return result;
+}
+
+Co<Result<Message>> TrainerProcess::State::call(Message question,
+                                                unsigned torn,
+                                                TimePoint deadline) {
+  return call(std::move(question), std::vector<int>(), torn, deadline);
+}
+
+Co<Status> TrainerProcess::State::wait_for_duty(TimePoint deadline) {
+  // Long enough to be even, short enough that a change of mind shows.
+  constexpr Duration kWindow = std::chrono::seconds(10);
+  if (duty >= 1 || !child) co_return ok();
+  auto const now = runtime.now();
+  auto const cpu = child->cpu_time();
+  if (duty_since == TimePoint{} || now - duty_since > kWindow) {
+    duty_since = now;
+    duty_cpu = cpu;
+    co_return ok();
+  }
+  auto const used = to_seconds(cpu - duty_cpu);
+  auto const due = duty_since + seconds(used / (duty * std::max(options.threads, 1u)));
+  if (due <= now) co_return ok();
+  co_return co_await runtime.sleep_until(std::min(due, deadline));
+}
+
+}  // namespace waggle::worker

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "core/base/text.hpp"
+#include "core/worker/detail/child.hpp"
+#include "core/worker/detail/state_layout.hpp"
+#include "core/worker/detail/undo.hpp"
+#include "core/worker/trainer_process.hpp"
+
+namespace waggle::worker {
+
+/// Which buffers a call may tear.
+enum Torn : unsigned { kNone = 0, kGradients = 1, kExtras = 2, kParameters = 4, kStatistics = 8 };
+
+/// The process behind a TrainerProcess, the buffers shared with it, and the calls that survive its
+/// death. One thread: the caller's.
+struct TrainerProcess::State {
+  Runtime& runtime;
+  TrainerOptions options;
+  std::vector<Fd> files;
+  Facts facts;
+  Fd memory[4];  // parameters, gradients, extras, statistics
+  Mapping mappings[4];
+  Undoable parameters, gradients, extras, statistics;
+  std::unique_ptr<Child> child;
+  bool have_buffers = false;
+  bool busy = false;
+  bool paused = false;
+  std::uint64_t version = 1;
+  std::uint64_t steps = 0;
+  std::uint64_t position = 0;
+  std::uint32_t micro_batch = 1;
+  std::uint64_t restarts = 0;
+  int deaths = 0;  // in the last call, while it was being answered
+  std::string trouble;
+  double duty = 1;
+  TimePoint duty_since{};
+  Duration duty_cpu{};
+
+  State(Runtime& r, TrainerOptions o) : runtime(r), options(std::move(o)) {}
+
+  StateParts parts() const { return {parameters.values(), extras.values(), statistics.values()}; }
+
+  void save(unsigned torn) {
+    each(torn, [](Undoable& buffer) { buffer.save(); });
+  }
+
+  void restore(unsigned torn) {
+    each(torn, [](Undoable& buffer) { buffer.restore(); });
+    ++version;
+  }
+
+  template <class F>
+  void each(unsigned torn, F const& f) {
+    if (torn & kGradients) f(gradients);
+    if (torn & kExtras) f(extras);
+    if (torn & kParameters) f(parameters);
+    if (torn & kStatistics) f(statistics);
+  }
+
+  /// One question, one answer; a trainer that answers late or nonsense is killed.
+  Co<Result<Message>> exchange(Message question, std::vector<int> descriptors, TimePoint deadline);
+
+  Co<Status> launch(TimePoint deadline);
+
+  Status make_buffers();
+
+  /// As exchange(), with a refusal turned into an error.
+  Co<Result<Message>> ask_once(Message question, std::vector<int> descriptors, TimePoint deadline);
+
+  /// Starts the process if there is none. Errors: closed after kMaxAttempts deaths.
+  Co<Status> ensure(TimePoint deadline);
+
+  /// A call that survives the trainer's death: put back what it may have torn, start, ask again.
+  /// too_large (the trainer's memory) comes back with the buffers put back.
+  Co<Result<Message>> call(Message question,
+                           std::vector<int> descriptors,
+                           unsigned torn,
+                           TimePoint deadline);
+
+  Co<Result<Message>> call(Message question, unsigned torn, TimePoint deadline);
+
+  /// Waits until the processor time used so far is within the share.
+  Co<Status> wait_for_duty(TimePoint deadline);
+};
+
+/// The answer as T. Errors: the call's own; malformed (another kind of answer).
+template <class T>
+Result<T> expect(Result<Message> answer) {
+  if (!answer) return std::move(answer).error();
+  if (auto* const value = std::get_if<T>(&*answer)) return std::move(*value);
+  return Error{Errc::malformed, cat("trainer answered with message kind ", answer->index())};
+}
+
+}  // namespace waggle::worker
