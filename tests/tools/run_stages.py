@@ -43,7 +43,7 @@ def programs(preset, pattern):
     return lambda: [[str(p)] for p in sorted((BUILD / preset / "tests").glob(pattern)) if os.access(p, os.X_OK) and p.is_file()]
 
 
-PROGRAMS = built("release", "waggle", "waggle-trainer")
+PROGRAMS = built("release", "waggle", "waggle-trainer", "waggle-flood")
 
 # What needs torch is built once, in release: torch's own code is not clean under every sanitizer.
 STAGES = {
