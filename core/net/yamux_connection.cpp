@@ -19,9 +19,14 @@ namespace {
 constexpr std::size_t kMaxQueued = 256u << 10;
 constexpr std::size_t kSmallestRead = 4u << 10;
 constexpr std::size_t kLargestRead = 128u << 10;
+// Of a stranger: hundreds of busy ones must not hold a megabyte each.
+constexpr std::size_t kStrangersQueued = 32u << 10;
+constexpr std::size_t kStrangersRead = 16u << 10;
 // Bodies from here on go out from where they lie; copying less is cheaper than waiting until it is
 // out.
 constexpr std::size_t kLend = 4u << 10;
+// So that small frames before it fit the same Noise message.
+constexpr std::size_t kLongestBody = 64'000;
 // A stream we have closed whose peer never closes its side is reset after so many pings.
 constexpr int kLingerTicks = 4;
 
@@ -82,6 +87,11 @@ class YamuxConnection::Core : public std::enable_shared_from_this<Core> {
   [[nodiscard]] Result<std::size_t> parse(ByteView in);
   [[nodiscard]] Status on_header(std::span<std::byte const, yamux::kHeaderBytes> in);
   void on_body(ByteView body);
+
+  [[nodiscard]] std::size_t max_queued() const noexcept {
+    return options_.stranger ? kStrangersQueued : kMaxQueued;
+  }
+
   void count(YamuxChannel& channel);
   void count_in(std::shared_ptr<Backlog> backlog);
   static void evict(std::weak_ptr<Core> const& connection, YamuxChannel& channel);
@@ -210,6 +220,7 @@ Co<void> YamuxConnection::Core::read_loop(std::shared_ptr<Core> self) {
   in = std::make_shared<Recycled>(Bytes(size.size()));
   std::size_t have = 0;
   while (!self->end_) {
+    size.limit(self->options_.stranger ? kStrangersRead : kLargestRead);
     // Only a header may be left over, so the block can be exchanged at little cost.
     if (in->bytes.size() != size.size()) {
       auto other = std::make_shared<Recycled>(take_buffer(size.size()));
@@ -319,6 +330,7 @@ void YamuxConnection::Core::count(YamuxChannel& channel) {
 void YamuxConnection::Core::count_in(std::shared_ptr<Backlog> backlog) {
   if (backlog == options_.backlog) return;
   options_.backlog = std::move(backlog);
+  options_.stranger = false;
   auto const all = channels_;  // an entry that grows may end a stream
   for (auto const& [id, channel] : all) {
     count(*channel);
@@ -550,19 +562,19 @@ Co<Status> YamuxConnection::Core::enqueue(std::shared_ptr<YamuxChannel> channel,
       WAGGLE_CO_TRY_STATUS(co_await channel->writable.wait(deadline));
       continue;
     }
-    bool const room = queued() < kMaxQueued;
+    bool const room = queued() < max_queued();
     if (!room || (writers_waiting_ > 0 && !my_turn)) {
       ++writers_waiting_;
       auto waited = co_await space_.wait(deadline);
       --writers_waiting_;
       if (!waited) {
-        if (queued() < kMaxQueued) space_.notify_one();
+        if (queued() < max_queued()) space_.notify_one();
         co_return std::move(waited).error();
       }
       my_turn = true;
       continue;
     }
-    auto const n = session_.reserve(channel->id, in.size(), queue_);
+    auto const n = session_.reserve(channel->id, std::min(in.size(), kLongestBody), queue_);
     if (n >= kLend) {
       lent_.push_back({queue_.size(), in.first(n), channel});
       lent_bytes_ += n;
@@ -574,7 +586,7 @@ Co<Status> YamuxConnection::Core::enqueue(std::shared_ptr<YamuxChannel> channel,
     in = in.subspan(n);
     kick();
     my_turn = false;
-    if (queued() < kMaxQueued) space_.notify_one();
+    if (queued() < max_queued()) space_.notify_one();
   }
   co_return ok();
 }

@@ -16,6 +16,7 @@ class Backlog;
 struct YamuxOptions {
   /// What this and other connections hold together; null: nobody counts.
   std::shared_ptr<Backlog> backlog;
+  bool stranger = false;  ///< smaller buffers, until count_in()
   yamux::Limits limits;
   /// Received and not read yet, all streams together. What arrives beyond it resets its stream.
   /// Larger: slow handlers hold more memory; smaller: fast senders meet resets.
@@ -55,7 +56,7 @@ class YamuxConnection {
   [[nodiscard]] std::optional<Error> why() const;
   /// GoAway, then what is queued goes out, until `deadline`; then the pipe is reset.
   [[nodiscard]] Co<void> close(TimePoint deadline);
-  /// From here on its streams count to this backlog.
+  /// From here on its streams count to this backlog, and the peer is no stranger.
   void count_in(std::shared_ptr<Backlog> backlog);
   /// Ends the session at once.
   void abort(Error why) noexcept;

