@@ -29,6 +29,12 @@ constexpr Duration kListenPause = std::chrono::milliseconds(200);
 // Ended by close(): one last average of state, in seconds.
 constexpr Duration kLastAverage = std::chrono::seconds(5);
 
+std::vector<std::size_t> numels(averaging::Schema const& schema) {
+  std::vector<std::size_t> numels;
+  for (auto const& tensor : schema) numels.push_back(tensor.numel());
+  return numels;
+}
+
 }  // namespace
 
 Co<Status> CollaborativeOptimizer::State::run(std::int64_t start,
@@ -223,11 +229,24 @@ CollaborativeOptimizer::State::State(net::Host& h,
       trainer(t),
       options(std::move(o)),
       tracker(h, d, record_key, detail::tracker_options(options)),
-      gradients(h, d, compute, detail::gradient_options(options, t.facts(), tracker)),
+      gradient_guard(numels(t.facts().parameters)),
+      state_guard(numels(t.facts().state_averaging)),
+      gradients(
+          h,
+          d,
+          compute,
+          detail::gradient_options(options,
+                                   t.facts(),
+                                   tracker,
+                                   {[this] { return gradient_expected(); },
+                                    [this](PeerId const& peer) { return liars.shunned(peer); }})),
       states(h,
              d,
              compute,
-             detail::state_options(options, t.facts(), [this] { return state_expected(); })),
+             detail::state_options(options,
+                                   t.facts(),
+                                   {[this] { return state_expected(); },
+                                    [this](PeerId const& peer) { return liars.shunned(peer); }})),
       sharing(h, d, compute, detail::sharing_options(options)),
       gradient_clock(options.averaging_timeout),
       state_clock(options.averaging_timeout),
@@ -312,6 +331,8 @@ OptimizerStatus CollaborativeOptimizer::status() const {
   status.samples_this_epoch = s.samples;
   status.samples_per_second = s.tracker.samples_per_second();
   status.ignored_peers = status.swarm.ignored;
+  for (auto const& [peer, why] : s.liars.reasons())
+    status.ignored_peers.push_back(cat(crypto::short_text(peer), ": ", why));
   for (auto const& [peer, why] : s.refused_donors)
     status.ignored_peers.push_back(cat(crypto::short_text(peer), ": ", why));
   return status;

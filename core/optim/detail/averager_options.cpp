@@ -16,8 +16,7 @@ constexpr std::string_view kStateFollows = "state_follows";
 // A state round's members weigh alike; larger weights are a lie.
 constexpr double kStateWeight = 1.0;
 
-averaging::AveragerOptions common(OptimizerOptions const& options,
-                                  std::function<averaging::Expected()> expected) {
+averaging::AveragerOptions common(OptimizerOptions const& options, Company company) {
   averaging::AveragerOptions a;
   a.min_matchmaking_time = options.matchmaking_time;
   // hivemind: next_chunk_timeout = matchmaking_time, and requests must be shorter than the search.
@@ -25,7 +24,8 @@ averaging::AveragerOptions common(OptimizerOptions const& options,
   a.sender_timeout = options.matchmaking_time;
   a.reducer_timeout = 2 * options.matchmaking_time;
   a.client_mode = options.client_mode;
-  a.expected = std::move(expected);
+  a.expected = std::move(company.expected);
+  a.unwanted = std::move(company.unwanted);
   return a;
 }
 
@@ -41,8 +41,9 @@ TrackerOptions tracker_options(OptimizerOptions const& options) {
 
 averaging::AveragerOptions gradient_options(OptimizerOptions const& options,
                                             ModelFacts const& facts,
-                                            ProgressTracker& tracker) {
-  auto a = common(options, [&tracker] { return tracker.expected(); });
+                                            ProgressTracker& tracker,
+                                            Company company) {
+  auto a = common(options, std::move(company));
   a.prefix = cat(options.run_id, "_grad_averager");
   a.class_name = "GradientAverager";
   a.schema = facts.parameters;
@@ -53,8 +54,8 @@ averaging::AveragerOptions gradient_options(OptimizerOptions const& options,
 
 averaging::AveragerOptions state_options(OptimizerOptions const& options,
                                          ModelFacts const& facts,
-                                         std::function<averaging::Expected()> expected) {
-  auto a = common(options, std::move(expected));
+                                         Company company) {
+  auto a = common(options, std::move(company));
   a.prefix = cat(options.run_id, "_state_averager");
   a.class_name = "TrainingStateAverager";
   a.schema = facts.state_averaging;

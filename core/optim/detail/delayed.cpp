@@ -138,6 +138,14 @@ Co<Status> CollaborativeOptimizer::State::conclude_pending() {
   if (work->state_failure) {
     auto noted = co_await state_not_averaged(*work->state_failure, next);
     if (!noted) co_return noted;
+    co_return co_await conclude_epoch(std::move(work->report), next, Entered::yes);
+  }
+  Status judged = ok();
+  if (work->report.state)
+    judged = co_await judge_state_average(*work->report.state, work->sent, work->values);
+  if (!judged) {
+    auto noted = co_await state_not_averaged(judged.error(), next);
+    if (!noted) co_return noted;
   } else if (work->report.state) {
     auto const deadline = runtime.now() + kTrainerTimeout;
     auto values = co_await trainer.state_for_averaging(deadline);

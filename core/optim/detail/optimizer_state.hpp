@@ -9,6 +9,8 @@
 
 #include "core/averaging/group.hpp"
 #include "core/base/scope.hpp"
+#include "core/optim/attendance.hpp"
+#include "core/optim/average_guard.hpp"
 #include "core/optim/collaborative_optimizer.hpp"
 #include "core/optim/round_clock.hpp"
 #include "core/optim/tracker.hpp"
@@ -103,7 +105,12 @@ struct CollaborativeOptimizer::State {
                                                 std::int64_t next_epoch);
   Co<Result<averaging::RoundReport>> average_state();
   Co<Result<averaging::RoundReport>> run_state_round(std::span<float> values);
+  [[nodiscard]] averaging::Expected gradient_expected();
   [[nodiscard]] averaging::Expected state_expected();
+  void note_liars(averaging::RoundReport const& report, std::vector<RefusedReducer> const& refused);
+  Co<Status> judge_state_average(averaging::RoundReport const& report,
+                                 std::span<float const> own,
+                                 std::span<float> values);
 
   // catch_up.cpp
   [[nodiscard]] bool must_load(View const& view);
@@ -124,6 +131,10 @@ struct CollaborativeOptimizer::State {
   OptimizerOptions options;
   std::vector<net::Registration> validators;
   ProgressTracker tracker;
+  AverageGuard gradient_guard;
+  AverageGuard state_guard;
+  LyingReducers liars;
+  Attendance state_attendance;
   averaging::Averager gradients;
   averaging::Averager states;
   averaging::StateSharing sharing;
@@ -157,9 +168,9 @@ struct CollaborativeOptimizer::State {
 
   std::unique_ptr<averaging::Averager::Round> gradient_round;
   std::unique_ptr<averaging::Averager::Round> state_round;
-  double accepted_rms = 0;  ///< of the last averaged gradient
   TimePoint gradient_search_ends{};
   TimePoint state_search_ends{};
+  std::optional<TimePoint> state_due_since;  ///< our values for the state round are ready
   std::optional<TimePoint> gradient_assembled;
   std::vector<PeerId> gradient_group;  ///< whom the state round after it waits for
 

@@ -18,14 +18,26 @@ constexpr Duration kAfterDeclared = std::chrono::seconds(2);
 // How late to a round a first batch may end, in seconds.
 constexpr double kLatest = 5;
 
-// A lying reducer gives what it likes: an average so many times larger than our own gradient and
-// the last average is no average. Larger lets more through, smaller refuses honest spikes.
-constexpr double kMonstrous = 20;
+// How long to wait for somebody who was in the gradient round and does not come to this one.
+constexpr Duration kStateGrace = std::chrono::seconds(1);
+// An average of state that moves us further than so many of our last step is tried first.
+constexpr double kFarSteps = 3;
+// It may do so much worse on the test samples than the best of ours.
+constexpr double kWorse = 1.5;
+constexpr double kRounding = 1e-3;
+constexpr Duration kProbeTime = std::chrono::minutes(10);
 
-double rms(std::span<float const> values) {
-  double sum = 0;
-  for (float const v : values) sum += static_cast<double>(v) * static_cast<double>(v);
-  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+// Relative, of one value after it was sent.
+double codec_error(compress::Policy const& policy, std::size_t numel) {
+  switch (policy.for_tensor(numel)) {
+    case compress::CompressionType::none:
+      return 1e-5;
+    case compress::CompressionType::float16:
+    case compress::CompressionType::meanstd_16bit:
+      return 2e-3;
+    default:
+      return 5e-2;
+  }
 }
 
 bool sums_to_something(averaging::RoundReport const& report) {
@@ -83,11 +95,22 @@ bool CollaborativeOptimizer::State::leaves_searches_alone(View const& view) cons
          batch_seconds > 0;
 }
 
+averaging::Expected CollaborativeOptimizer::State::gradient_expected() {
+  auto expected = tracker.expected();
+  std::erase_if(expected.peers, [this](PeerId const& peer) { return liars.shunned(peer); });
+  return expected;
+}
+
 averaging::Expected CollaborativeOptimizer::State::state_expected() {
-  if (gradient_group.empty()) return tracker.expected();
   averaging::Expected expected;
   for (auto const& peer : gradient_group)
     if (peer != host.self() && host.connected(peer)) expected.peers.push_back(peer);
+  if (gradient_group.empty()) expected = gradient_expected();
+  std::erase_if(expected.peers,
+                [this](PeerId const& peer) { return !state_attendance.expected(peer); });
+  // They have the gradients as we do: who does not come now does not want to.
+  auto const grace = std::max<Duration>(kStateGrace, 2 * gradient_clock.search());
+  if (state_due_since && runtime.now() > *state_due_since + grace) expected.peers.clear();
   return expected;
 }
 
@@ -113,7 +136,7 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
     std::span<float> values, std::uint64_t count, std::int64_t next_epoch) {
   GradientOutcome outcome;
   std::vector<float> const kept(values.begin(), values.end());
-  auto const waited_for = tracker.expected().peers;
+  auto const waited_for = gradient_expected().peers;
   if (!gradient_round || gradient_round->finished()) begin_gradient_search(next_epoch - 1);
   auto const round = std::move(gradient_round);
   auto const search_ends = gradient_search_ends;
@@ -156,17 +179,21 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
     }
     if (!compress::all_finite(values))
       outcome.why = "the average was not finite";
-    else if (double const known = std::max(rms(kept), accepted_rms);
-             known > 0 && rms(values) > kMonstrous * known)
-      outcome.why = cat("the average is ", rms(values) / known, " times what gradients are here");
     else if (report.group.size() < 2)
       outcome.why = "nobody joined";
     else if (report.fraction_averaged <= 0)
       outcome.why = "no part of the average came back";
     else if (count == 0 && (report.fraction_averaged < 1 || !sums_to_something(report)))
       outcome.why = "only a part of the average came back, and there is nothing of our own";
+    if (outcome.why.empty()) {
+      auto const weight = round_weight(count, options.target_batch_size);
+      auto const refused =
+          gradient_guard.check_gradients(report, host.self(), weight, kept, values);
+      note_liars(report, refused);
+      if (count == 0 && !refused.empty())
+        outcome.why = cat(refused.front().why, ", and there is nothing of our own");
+    }
     outcome.averaged = outcome.why.empty();
-    if (outcome.averaged) accepted_rms = rms(values);
   } else {
     gradient_clock.failed();
     outcome.why = failure->detail;
@@ -184,12 +211,54 @@ Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::average_state(
   auto const before = runtime.now() + options.averaging_timeout;
   WAGGLE_CO_TRY(auto values, co_await trainer.state_for_averaging(before));
   if (!compress::all_finite(values)) co_return Error{Errc::invalid, "our state is not finite"};
+  auto const own = values;
   auto report = co_await run_state_round(values);
   if (!report) co_return report;
+  auto const judged = co_await judge_state_average(*report, own, values);
+  if (!judged) co_return judged.error();
   auto const until = runtime.now() + options.averaging_timeout;
   auto const loaded = co_await trainer.load_averaged_state(values, until);
   if (!loaded) co_return loaded.error();
   co_return report;
+}
+
+void CollaborativeOptimizer::State::note_liars(averaging::RoundReport const& report,
+                                               std::vector<RefusedReducer> const& refused) {
+  for (auto const& r : refused)
+    log::warning("optim", "what ", crypto::short_text(r.peer), " averaged is refused: ", r.why);
+  liars.round(report.group, refused);
+}
+
+/// Takes back what reducers lied about, and an average that moves us far to where nothing was
+/// learnt (a sender's lie moves everything alike). The trainer must be idle. Errors: refused, those
+/// of the trainer.
+Co<Status> CollaborativeOptimizer::State::judge_state_average(averaging::RoundReport const& report,
+                                                              std::span<float const> own,
+                                                              std::span<float> values) {
+  std::size_t parameters = 0;
+  for (auto const& tensor : trainer.facts().parameters) parameters += tensor.numel();
+  // The parameters come first in both orders.
+  std::span<float const> before;
+  if (current && current->values.size() >= parameters && own.size() >= parameters)
+    before = std::span(current->values).first(parameters);
+  auto const error = codec_error(options.state_compression, own.size());
+  auto const verdict = state_guard.check_state(report, host.self(), before, error, own, values);
+  note_liars(report, verdict.refused);
+  if (verdict.steps <= kFarSteps || before.empty()) co_return ok();
+  auto candidate = *current;
+  std::copy_n(values.begin(), parameters, candidate.values.begin());
+  auto const deadline = runtime.now() + kProbeTime;
+  WAGGLE_CO_TRY(double const loss, co_await trainer.probe(candidate, deadline));
+  std::copy_n(own.begin(), parameters, candidate.values.begin());
+  WAGGLE_CO_TRY(double const best, co_await trainer.probe(candidate, deadline));
+  if (std::isfinite(loss) && loss <= kWorse * best + kRounding) co_return ok();
+  co_return Error{Errc::refused,
+                  cat("the average of state is ",
+                      verdict.steps,
+                      " steps away and has a test loss of ",
+                      loss,
+                      ", ours was ",
+                      best)};
 }
 
 /// `values` becomes the group's mean. Errors: as Averager::step; invalid: the mean is not finite.
@@ -197,8 +266,14 @@ Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::run_state_roun
     std::span<float> values) {
   if (!state_round || state_round->finished()) begin_state_search(epoch + 1);
   auto const round = std::move(state_round);
+  auto const waited_for = state_expected().peers;
+  state_due_since = runtime.now();
   auto const found = co_await round->assembled(std::max(state_search_ends, runtime.now()));
-  if (!found) {
+  state_due_since.reset();
+  if (found) {
+    state_attendance.round(waited_for, *found);
+  } else {
+    state_attendance.round(waited_for, {});
     if (found.error().code != Errc::cancelled) state_clock.failed();
     co_return found.error();
   }

@@ -20,6 +20,7 @@ struct ToyModel {
   std::function<double(std::span<float const> w, std::uint64_t sample, std::span<float> out)>
       add_gradient;
   std::vector<float> initial;
+  std::vector<std::size_t> tensors;  ///< sizes, in order; empty: one tensor
   std::vector<std::uint64_t> test_samples;
   float learning_rate = 0.1F;
   float momentum = 0;
@@ -54,6 +55,19 @@ inline ToyModel quadratic() {
     return loss;
   };
   for (std::uint64_t i = 0; i < 64; ++i) m.test_samples.push_back(1'000'000 + i);
+  return m;
+}
+
+/// The quadratic with `tensors` tensors of `numel` values, so that every peer reduces some.
+inline ToyModel wide(std::size_t tensors, std::size_t numel) {
+  auto m = quadratic();
+  m.tensors.assign(tensors, numel);
+  m.parameters = tensors * numel;
+  m.initial.resize(m.parameters);
+  for (std::size_t i = 0; i < m.parameters; ++i)
+    m.initial[i] = static_cast<float>(5 * noise(i, 1234));
+  m.momentum = 0.5F;
+  m.test_samples.resize(16);
   return m;
 }
 
@@ -92,8 +106,14 @@ class ToyTrainer final : public optim::LocalTrainer {
         sum_(model_.parameters) {
     auto const n = static_cast<std::int64_t>(model_.parameters);
     facts_.parameters = {{{n}, false}};
-    facts_.state_averaging = {{{n}, false}, {{n}, false}};
-    facts_.download = {{{n}, false}, {{n}, false}};
+    if (!model_.tensors.empty()) {
+      facts_.parameters.clear();
+      for (auto const numel : model_.tensors)
+        facts_.parameters.push_back({{static_cast<std::int64_t>(numel)}, false});
+    }
+    facts_.state_averaging = facts_.parameters;
+    for (auto const& tensor : facts_.parameters) facts_.state_averaging.push_back(tensor);
+    facts_.download = facts_.state_averaging;
     facts_.training_flops_per_sample = 1;
   }
 

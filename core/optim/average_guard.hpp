@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/averaging/averager.hpp"
+#include "core/base/ids.hpp"
+
+namespace waggle::optim {
+
+/// What a reducer gave back that cannot be the average it owed us.
+struct RefusedReducer {
+  PeerId peer;
+  std::string why;
+};
+
+struct StateVerdict {
+  std::vector<RefusedReducer> refused;
+  double steps = 0;  ///< how far the parameters that were not refused moved; 0 if unknown
+};
+
+/// A reducer's parts carry no weight that could be checked, so that one liar among n members could
+/// set its n-th of the vector to anything. This looks at each reducer's elements as a whole, with
+/// what we know ourselves: what we brought, what recent averages were like, and the elements that
+/// we averaged for the group, whose sums we have seen. What fails gets our own values back: a liar
+/// costs the averaging of its own elements, as a dead reducer does.
+///
+/// Gradients. With a the mean that we brought, m what came back, s our share of the weights and
+/// r = m − s·a what the others brought:
+/// - loud: the mean of m² is more than (kLoud · (1 + 8/√n))² times the larger of that of a² and of
+///   recent averages of the same tensors. A mean of honest gradients is rarely louder than one of
+///   them.
+/// - against: Σ r·a lies below −kSigma · √Σ r²a² (its standard deviation if signs were chance),
+///   r and a point apart (cosine < kApart), and the elements that we averaged ourselves show
+///   nothing of the kind. Zeros instead of an average, or one turned round, point apart; unlike
+///   data, which makes honest gradients disagree, do so in our own elements as well.
+///
+/// State. Members stand within a few steps of each other. The distance of m from a, in steps (for
+/// parameters: what our last step changed there) or in the length of a (for statistics), may be
+/// kSpread times that in our own elements, or kNear if that is more, and the codec's error. Where
+/// there is nothing to compare with it may be kFar lengths. How far the rest moved us is told: a
+/// sender's lie moves all elements alike, and whoever is moved far looks before it leaps.
+///
+/// Honest rounds with float16 or 8-bit codecs stay far below every bound (average_guard_test).
+/// What is *not* caught: a lie within these bounds, which is no worse than a lying sender's.
+/// Pure. Cost: one pass over the vector a round.
+class AverageGuard {
+ public:
+  /// `tensors`: elements of each, in the vector's order.
+  explicit AverageGuard(std::vector<std::size_t> tensors);
+
+  /// Sets refused elements of `values` to those of `own` and notes the others as recent averages.
+  /// `weight`: ours in the round.
+  [[nodiscard]] std::vector<RefusedReducer> check_gradients(averaging::RoundReport const& report,
+                                                            PeerId const& self,
+                                                            double weight,
+                                                            std::span<float const> own,
+                                                            std::span<float> values);
+
+  /// The same for a state. `before`: the parameters (the vector's first elements) as they were
+  /// before our last step, empty if unknown. `codec_error`: relative, of one value.
+  [[nodiscard]] StateVerdict check_state(averaging::RoundReport const& report,
+                                         PeerId const& self,
+                                         std::span<float const> before,
+                                         double codec_error,
+                                         std::span<float const> own,
+                                         std::span<float> values) const;
+
+ private:
+  std::vector<std::size_t> ends_;  ///< of each tensor
+  std::vector<double> recent_;     ///< mean square of recent averages of each tensor
+};
+
+/// Who gave what no average can be, and how often running. Three times: not again in our groups.
+/// Pure.
+class LyingReducers {
+ public:
+  static constexpr int kStrikes = 3;
+  static constexpr std::size_t kMostRemembered = 1024;
+
+  void round(std::span<PeerId const> group, std::span<RefusedReducer const> refused);
+  [[nodiscard]] bool shunned(PeerId const& peer) const;
+
+  [[nodiscard]] std::map<PeerId, std::string> const& reasons() const noexcept { return reasons_; }
+
+ private:
+  std::map<PeerId, int> strikes_;
+  std::map<PeerId, std::string> reasons_;  ///< of those shunned
+};
+
+}  // namespace waggle::optim
