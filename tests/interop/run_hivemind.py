@@ -11,6 +11,7 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -18,27 +19,41 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "hivemind"))
 import peers  # noqa: E402
 
 counts = {"passed": 0, "failed": 0, "skipped": 0}
+saying = threading.Lock()
 
 
 def say(outcome, name, detail=""):
-    counts[outcome] += 1
-    print(f"{outcome:7} {name}{': ' if detail else ''}{detail}", flush=True)
+    with saying:
+        counts[outcome] += 1
+        print(f"{outcome:7} {name}{': ' if detail else ''}{detail}", flush=True)
 
 
 def run(name, scenario):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="waggle-hm-"))
     begin = time.monotonic()
+    cast = peers.Cast(folder)
+    keep = True
     try:
-        detail = scenario(peers.Cast(folder)) or ""
+        detail = scenario(cast) or ""
         say("passed", name, f"{detail}{' ' if detail else ''}({time.monotonic() - begin:.1f} s)")
-        shutil.rmtree(folder, ignore_errors=True)
+        keep = False
     except Exception as error:  # a scenario that breaks is a failed one, the others go on
         where = [f"{pathlib.Path(f.filename).name}:{f.lineno}: {f.line}" for f in traceback.extract_tb(error.__traceback__) if "_scenarios" in f.filename]
         say("failed", name, f"{type(error).__name__}: {str(error)[:600]} at {where[-1] if where else '?'} "
             f"({time.monotonic() - begin:.1f} s), logs in {folder}")
-        peers.end_all(shared=True)
+        if name.startswith("dht"):
+            peers.end_shared()
     finally:
-        peers.end_all()
+        cast.end()
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def run_group(group, wanted):
+    for name, scenario in importlib.import_module(f"{group}_scenarios").SCENARIOS:
+        title = f"{group}: {name}"
+        if not wanted or any(word in title for word in wanted):
+            run(title, scenario)
 
 
 def missing():
@@ -58,12 +73,13 @@ def main():
         if pathlib.Path(sys.prefix) != peers.SCRATCH / "venv":
             python = str(peers.SCRATCH / "venv/bin/python")
             os.execv(python, [python, __file__, *wanted])
-        for group in ("dht", "averaging", "training"):
-            for name, scenario in importlib.import_module(f"{group}_scenarios").SCENARIOS:
-                title = f"{group}: {name}"
-                if not wanted or any(word in title for word in wanted):
-                    run(title, scenario)
-        peers.end_all(shared=True)
+        # Training mostly waits, so it goes on beside the others.
+        training = threading.Thread(target=run_group, args=["training", wanted])
+        training.start()
+        run_group("dht", wanted)
+        peers.end_shared()
+        run_group("averaging", wanted)
+        training.join()
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return 1 if counts["failed"] else 0
 

@@ -23,6 +23,7 @@ def values_of(number, shapes=SHAPES):
 def average(cast, peers, name, codec, weights, **more):
     """All step at once; each one's values, those they became, and their answers."""
     given, ends = [], []
+    ids_of(peers)  # all have started
     for i, peer in enumerate(peers):
         given.append(values_of(i))
         given[-1].tofile(cast.folder / f"{name}-{i}.in")
@@ -106,6 +107,7 @@ def clients_take_part(cast, a, b):
 def a_member_that_vanishes_costs_its_part(cast, leaver):
     """It is killed once the group stands; the others end with each other's mean or their own values, and soon."""
     peers = group_of(cast, "waggle", "hivemind", leaver)
+    ids_of(peers)  # all have started
     for i in range(3):
         values_of(i).tofile(cast.folder / f"{i}.in")
     ends = [peer.begin("average", prefix="vanish", shapes=SHAPES, codec="float16", weight=1.0, user=None, part_bytes=PART_BYTES,

@@ -22,7 +22,6 @@ INSTALL_S = 300
 START_S = 60
 ANSWER_S = 60
 
-RUNNING = []
 SHARED = {}
 
 
@@ -57,7 +56,7 @@ def install():
 
 
 class Driven:
-    """A peer that answers commands; several may be under way."""
+    """A peer that answers commands; several may be under way. It starts in the background until somebody asks for it."""
 
     def __init__(self, kind, command, log):
         self.kind = kind
@@ -65,15 +64,23 @@ class Driven:
         environment = dict(os.environ, OMP_NUM_THREADS="1", HIVEMIND_LOGLEVEL=os.environ.get("HIVEMIND_LOGLEVEL", "INFO"))
         self.process = subprocess.Popen([str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.log, text=True, start_new_session=True, env=environment)
-        RUNNING.append(self)
         self.changed = threading.Condition()
         self.said = []
         self.answers = {}
         self.ended = False
         self.next_id = 1
         threading.Thread(target=self._read, daemon=True).start()
-        first = self._wait(lambda: self.said or None, START_S, "start")[0]
-        self.peer, self.addresses = first["peer"], first["addresses"]
+
+    @property
+    def peer(self):
+        return self._first()["peer"]
+
+    @property
+    def addresses(self):
+        return self._first()["addresses"]
+
+    def _first(self):
+        return self._wait(lambda: self.said or None, START_S, "start")[0]
 
     def _read(self):
         for line in self.process.stdout:
@@ -109,6 +116,7 @@ class Driven:
 
     def begin(self, what, **arguments):
         """Sends a command; the function that is returned waits for its answer."""
+        self._first()
         number, self.next_id = self.next_id, self.next_id + 1
         self.process.stdin.write(json.dumps({"do": what, "id": number, **arguments}) + "\n")
         self.process.stdin.flush()
@@ -123,14 +131,6 @@ class Driven:
         said = self.begin(what, **arguments)()
         assert "error" not in said, f"{self.kind}, {what}: {said['error']}"
         return said
-
-    def leave(self):
-        """Says goodbye as a peer does that is told to stop."""
-        self.process.stdin.close()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.kill()
 
     def kill(self):
         kill_group(self.process)
@@ -151,6 +151,7 @@ class Cast:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.count = 0
+        self.running = []
 
     def _log(self, kind):
         self.count += 1
@@ -158,11 +159,11 @@ class Cast:
 
     def hivemind(self, *addresses, client=False):
         words = ["--client"] if client else []
-        return Driven("hivemind", [SCRATCH / "venv/bin/python", HERE / "peer.py", *words, *addresses], self._log("hivemind"))
+        return self.keep(Driven("hivemind", [SCRATCH / "venv/bin/python", HERE / "peer.py", *words, *addresses], self._log("hivemind")))
 
     def waggle(self, *addresses, client=False):
         words = ["--client"] if client else []
-        return Driven("waggle", [DRIVEN, *words, *addresses], self._log("waggle"))
+        return self.keep(Driven("waggle", [DRIVEN, *words, *addresses], self._log("waggle")))
 
     def peer(self, kind, *addresses, client=False):
         return getattr(self, kind)(*addresses, client=client)
@@ -174,8 +175,6 @@ class Cast:
             seed = town.waggle()
             other = town.hivemind(seed.addresses[0])
             SHARED.update(waggle=seed, hivemind=other)
-            RUNNING.remove(seed)
-            RUNNING.remove(other)
         return SHARED[a], SHARED[b]
 
     def node(self, *addresses):
@@ -184,9 +183,15 @@ class Cast:
         peers = [word for address in addresses for word in ("--peer", address)]
         process = subprocess.Popen([str(WAGGLE), "node", "--host", "127.0.0.1", "--json", "--data-dir", str(log.with_suffix("")), *peers],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=open(log, "wb"), text=True, start_new_session=True)
-        node = Node(process)
-        RUNNING.append(node)
-        return node
+        return self.keep(Node(process))
+
+    def keep(self, process):
+        self.running.append(process)
+        return process
+
+    def end(self):
+        for process in self.running:
+            process.kill()
 
 
 class Node:
@@ -199,11 +204,7 @@ class Node:
         kill_group(self.process)
 
 
-def end_all(shared=False):
-    """Those of the last scenario; with `shared` also the pair."""
-    if shared:
-        RUNNING.extend(SHARED.values())
-        SHARED.clear()
-    for running in RUNNING:
-        running.kill()
-    RUNNING.clear()
+def end_shared():
+    for peer in SHARED.values():
+        peer.kill()
+    SHARED.clear()

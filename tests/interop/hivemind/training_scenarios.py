@@ -37,11 +37,6 @@ class Script(Waggle):
         peers.kill_group(self.process)
 
 
-def kept(process):
-    peers.RUNNING.append(process)
-    return process
-
-
 def start_task(cast, optimizer, codec, state_codec):
     """A publisher that does not train; the link and its address."""
     toml = lay_out_task(cast.folder / "task", target=TARGET, codec=codec)
@@ -53,13 +48,13 @@ def start_task(cast, optimizer, codec, state_codec):
         assert before in text, before
         text = text.replace(before, after)
     toml.write_text(text)
-    publisher = kept(Waggle("publish", toml, data_dir=cast.folder / "publisher"))
+    publisher = cast.keep(Waggle("publish", toml, data_dir=cast.folder / "publisher"))
     link = publisher.wait_for("published", 60)["link"]
     return link, publisher.wait_for("started", 60)["addresses"][0]
 
 
 def start_script(cast, *settings):
-    return kept(Script("stripes", cast.folder / "task", cast.folder / "dumps", TARGET, *settings, data_dir=cast.folder / "script"))
+    return cast.keep(Script("stripes", cast.folder / "task", cast.folder / "dumps", TARGET, *settings, data_dir=cast.folder / "script"))
 
 
 def together(event):
@@ -101,10 +96,10 @@ def train(cast, script_first, optimizer, codec, state_codec, worst):
     if script_first:
         script = start_script(cast, optimizer, codec, state_codec, address)
         script.wait_for("epoch", 60)
-        waggle = kept(Waggle("run", link, data_dir=cast.folder / "waggle"))
+        waggle = cast.keep(Waggle("run", link, data_dir=cast.folder / "waggle"))
         waggle.wait_for("training", 60)
     else:
-        waggle = kept(Waggle("run", link, data_dir=cast.folder / "waggle"))
+        waggle = cast.keep(Waggle("run", link, data_dir=cast.folder / "waggle"))
         waggle.wait_for("epoch", 60)
         script = start_script(cast, optimizer, codec, state_codec, address)
         began = script.wait_for("loaded", 60)
