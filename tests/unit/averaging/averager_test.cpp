@@ -295,3 +295,79 @@ TEST_CASE(
     }
   }
 }
+
+TEST_CASE("Averager: a group that another averager found averages here, too, without a search") {
+  test::Swarm swarm(3);
+  auto options = swarm.options(schema_of({1000, 1000, 1000}));
+  swarm.add(3, options);
+  for (std::size_t p = 0; p < 3; ++p) swarm.peers[p]->values.assign(3000, float(p));
+  std::vector<std::unique_ptr<Averager>> others;
+  auto second = options;
+  second.prefix += "_second";
+  for (auto const& peer : swarm.peers)
+    others.push_back(std::make_unique<Averager>(*peer->host, *peer->dht, swarm.compute, second));
+  std::vector<std::optional<Result<RoundReport>>> reports(3);
+  auto member = [](test::Swarm& s,
+                   Averager& other,
+                   std::size_t p,
+                   std::optional<Result<RoundReport>>& out) -> Co<void> {
+    auto round = s.peers[p]->averager->begin({}, s.world.now() + 30s);
+    auto const found = co_await round->assembled(s.world.now() + 20s);
+    REQUIRE(found);
+    auto following = other.follow(*round->group());
+    CHECK(following->is_assembled());
+    auto const first = co_await round->run(s.peers[p]->values, 1, s.world.now() + 20s);
+    REQUIRE(first);
+    // The second member does not come to the next round, and the others know.
+    if (p == 1) co_return;
+    std::vector<PeerId> const absent(1, s.peers[1]->host->self());
+    following->without(absent);
+    s.peers[p]->values.assign(3000, float(10 * p));
+    auto const before = s.world.now();
+    auto ran = co_await following->run(s.peers[p]->values, 1, s.world.now() + 20s);
+    CHECK(s.world.now() - before < 1s);
+    out.emplace(std::move(ran));
+  };
+  auto all = [&](test::Swarm& s) -> Co<void> {
+    auto run = [](test::Swarm& w, std::vector<Co<void>> work) -> Co<void> {
+      Scope scope(w.world);
+      for (auto& w1 : work) scope.spawn("member", std::move(w1));
+      (void)co_await scope.join();
+    };
+    std::vector<Co<void>> work;
+    for (std::size_t p = 0; p < 3; ++p) work.push_back(member(s, *others[p], p, reports[p]));
+    return run(s, std::move(work));
+  };
+  swarm.world.run(all(swarm));
+  for (std::size_t const p : {0u, 2u}) {
+    REQUIRE(reports[p]);
+    REQUIRE(*reports[p]);
+    auto const& report = **reports[p];
+    CHECK(report.group.size() == 3);
+    CHECK(report.matchmaking == Duration{});
+    for (auto const& span : report.spans) {
+      bool const theirs = report.group[span.reducer] == swarm.peers[1]->host->self();
+      float const expected = theirs ? float(10 * p) : 10.0F;
+      CHECK(swarm.peers[p]->values[span.offset] == expected);
+    }
+  }
+  for (auto& other : others) swarm.world.run(other->close());
+}
+
+TEST_CASE("Averager: who is unwanted is neither asked nor let in") {
+  test::Swarm swarm(4);
+  auto options = swarm.options({{{100}, false}});
+  options.unwanted = [](PeerId const& peer) { return peer == sim::peer(3); };
+  swarm.add(3, options, false);
+  for (auto const& peer : swarm.peers) peer->values.assign(100, 1.0F);
+  swarm.run_round();
+  std::size_t groups = 0;
+  for (auto const& peer : swarm.peers) {
+    if (!*peer->outcome) continue;
+    ++groups;
+    auto const& group = (*peer->outcome)->group;
+    if (peer->host->self() != sim::peer(3))
+      CHECK(std::find(group.begin(), group.end(), sim::peer(3)) == group.end());
+  }
+  CHECK(groups >= 2);
+}

@@ -34,3 +34,10 @@ TEST_CASE("RoundClock: failures in a row double the patience up to the bound") {
   clock.succeeded(1s, 2s);
   CHECK(clock.all_reduce() == 21s);
 }
+
+TEST_CASE("RoundClock: how long searches take is their median, and nothing before the first") {
+  RoundClock clock(60s);
+  CHECK(clock.search() == Duration{});
+  for (auto const took : {1s, 2s, 9s}) clock.succeeded(took, 1s);
+  CHECK(clock.search() == 2s);
+}
