@@ -3,13 +3,16 @@
 
 #include <bit>
 
+#include <asio/this_coro.hpp>
+
 #include "core/base/assert.hpp"
 #include "core/base/detail/waiter.hpp"
 
 namespace waggle {
 
 Co<Status> Runtime::sleep_until(TimePoint deadline) {
-  bool const leaving = co_await detail::cancel_requested();
+  auto const state = co_await asio::this_coro::cancellation_state;
+  bool const leaving = detail::cancel_requested(state);
   if (leaving) co_return Error{Errc::cancelled, "sleep"};
   std::function<void(std::shared_ptr<detail::Waiter>)> nobody =
       [](std::shared_ptr<detail::Waiter>) {};

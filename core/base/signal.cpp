@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <asio/this_coro.hpp>
+
 #include "core/base/assert.hpp"
 #include "core/base/detail/waiter.hpp"
 
@@ -15,7 +17,8 @@ Signal::~Signal() {
 }
 
 Co<Status> Signal::wait(TimePoint deadline) {
-  bool const leaving = co_await detail::cancel_requested();
+  auto const state = co_await asio::this_coro::cancellation_state;
+  bool const leaving = detail::cancel_requested(state);
   if (leaving) co_return Error{Errc::cancelled, "wait"};
   std::erase_if(waiters_, [](auto const& w) { return w->done(); });
   std::function<void(std::shared_ptr<detail::Waiter>)> enlist =

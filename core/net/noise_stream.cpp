@@ -21,6 +21,9 @@ constexpr std::size_t kLargestFrame = kLengthBytes + kMaxNoiseMessage;
 constexpr std::size_t kBatch = 4 * kLargestFrame;
 constexpr std::size_t kSmallestRead = 4u << 10;
 constexpr std::size_t kLargestRead = 4 * kLargestFrame;
+// A message ends with a piece that is so large, so that a frame's body comes whole: the receiver
+// then need not gather it from two messages.
+constexpr std::size_t kBody = 4u << 10;
 // Small writes in a row after which a large batch is given back: a quiet connection need not hold
 // one, but a busy one that sends window updates in between should not make it anew each time.
 constexpr int kQuietWrites = 64;
@@ -119,6 +122,9 @@ MutableBytes NoiseStream::State::room() {
     std::copy_n(in.begin() + static_cast<std::ptrdiff_t>(head), tail - head, other.begin());
     note_copy(Copied::receive, tail - head);
     in = std::move(other);
+  } else if (tail > head && in.size() - head >= wanted()) {
+    // The frame that has begun fits behind what was used: no need to move it.
+    return MutableBytes(in).subspan(tail);
   } else if (head > 0 && tail > head) {
     note_copy(Copied::receive, tail - head);
     std::memmove(in.data(), in.data() + head, tail - head);
@@ -131,7 +137,8 @@ MutableBytes NoiseStream::State::room() {
 Co<Result<std::size_t>> NoiseStream::State::read(std::shared_ptr<State> s,
                                                  MutableBytes out,
                                                  TimePoint deadline) {
-  bool const cancelled = co_await leaving();
+  auto const state = co_await asio::this_coro::cancellation_state;
+  bool const cancelled = left(state);
   if (cancelled) co_return Error{Errc::cancelled, "read"};
   for (;;) {
     WAGGLE_CO_TRY(auto const done, s->open_frames(out));
@@ -150,13 +157,14 @@ Co<Result<std::size_t>> NoiseStream::State::read(std::shared_ptr<State> s,
 // Seals `size` bytes, those of the pieces joined, into the batch, in messages as large as they may
 // be.
 ByteView NoiseStream::State::seal_all(std::span<ByteView const> pieces, std::size_t size) {
-  std::size_t const messages = (size + kMaxNoisePlaintext - 1) / kMaxNoisePlaintext;
-  std::size_t const used = size + messages * kOverhead;
-  if (batch.size() < used) batch.resize(used);
+  auto const bodies = static_cast<std::size_t>(
+      std::count_if(pieces.begin(), pieces.end(), [](ByteView p) { return p.size() >= kBody; }));
+  std::size_t const messages = size / kMaxNoisePlaintext + 1 + bodies;  // at most
+  if (batch.size() < size + messages * kOverhead) batch.resize(size + messages * kOverhead);
   MutableBytes out(batch);
   std::size_t from = 0;  // of the first piece
   while (size > 0) {
-    std::size_t const message = std::min(size, kMaxNoisePlaintext);
+    std::size_t message = std::min(size, kMaxNoisePlaintext);
     parts.clear();
     for (std::size_t left = message; left > 0;) {
       auto const part = pieces.front().subspan(from, std::min(left, pieces.front().size() - from));
@@ -164,8 +172,10 @@ ByteView NoiseStream::State::seal_all(std::span<ByteView const> pieces, std::siz
       left -= part.size();
       from += part.size();
       if (from == pieces.front().size()) {
+        bool const body = from >= kBody;
         pieces = pieces.subspan(1);
         from = 0;
+        if (body) message -= std::exchange(left, 0);
       }
     }
     store_be(out, static_cast<std::uint16_t>(message + crypto::kAeadTagBytes));
@@ -174,7 +184,7 @@ ByteView NoiseStream::State::seal_all(std::span<ByteView const> pieces, std::siz
     out = out.subspan(message + kOverhead);
     size -= message;
   }
-  return ByteView(batch).first(used);
+  return ByteView(batch).first(batch.size() - out.size());
 }
 
 Co<Status> NoiseStream::State::send_batch(ByteView ready, TimePoint deadline) {

@@ -108,7 +108,8 @@ std::optional<Error> failure(TcpStream::Socket const& s,
 Co<Result<std::size_t>> read(Shared s, MutableBytes out, TimePoint deadline) {
   Expiry const expiry(s->runtime, deadline, [s] { s->socket.cancel(); });
   for (;;) {
-    bool const before = co_await leaving();
+    auto const state_before = co_await asio::this_coro::cancellation_state;
+    bool const before = left(state_before);
     if (before) co_return Error{Errc::cancelled, "tcp"};
     if (s->closed) co_return Error{Errc::closed, "the socket was closed"};
     auto const buffer = asio::buffer(out.data(), out.size());
@@ -119,7 +120,8 @@ Co<Result<std::size_t>> read(Shared s, MutableBytes out, TimePoint deadline) {
     s->total->in += n;
     if (!ec) co_return n;
     if (ec == asio::error::eof) co_return std::size_t{0};
-    bool const cancelled = co_await leaving();
+    auto const state = co_await asio::this_coro::cancellation_state;
+    bool const cancelled = left(state);
     if (auto error = failure(*s, ec, cancelled, expiry.expired())) co_return *std::move(error);
   }
 }
@@ -127,7 +129,8 @@ Co<Result<std::size_t>> read(Shared s, MutableBytes out, TimePoint deadline) {
 Co<Status> write_all(Shared s, ByteView in, TimePoint deadline) {
   Expiry const expiry(s->runtime, deadline, [s] { s->socket.cancel(); });
   while (!in.empty()) {
-    bool const before = co_await leaving();
+    auto const state_before = co_await asio::this_coro::cancellation_state;
+    bool const before = left(state_before);
     if (before) co_return Error{Errc::cancelled, "tcp"};
     if (s->closed) co_return Error{Errc::closed, "the socket was closed"};
     auto const buffer = asio::buffer(in.data(), in.size());
@@ -138,7 +141,8 @@ Co<Status> write_all(Shared s, ByteView in, TimePoint deadline) {
     s->total->out += n;
     in = in.subspan(n);
     if (!ec) continue;
-    bool const cancelled = co_await leaving();
+    auto const state = co_await asio::this_coro::cancellation_state;
+    bool const cancelled = left(state);
     if (auto error = failure(*s, ec, cancelled, expiry.expired())) co_return *std::move(error);
   }
   co_return ok();
@@ -256,7 +260,8 @@ Co<Result<std::vector<tcp::endpoint>>> resolve(Runtime& runtime,
 
 Co<Result<tcp::socket>> connect(Runtime& runtime, tcp::endpoint endpoint, TimePoint deadline) {
   auto const socket = std::make_shared<tcp::socket>(runtime.executor());
-  bool const before = co_await leaving();
+  auto const state_before = co_await asio::this_coro::cancellation_state;
+  bool const before = left(state_before);
   if (before) co_return Error{Errc::cancelled, "tcp"};
   asio::error_code opened;
   socket->open(endpoint.protocol(), opened);
@@ -268,7 +273,8 @@ Co<Result<tcp::socket>> connect(Runtime& runtime, tcp::endpoint endpoint, TimePo
   asio::error_code ec;
   auto token = asio::redirect_error(asio::use_awaitable, ec);
   co_await socket->async_connect(endpoint, token);
-  bool const cancelled = co_await leaving();
+  auto const state = co_await asio::this_coro::cancellation_state;
+  bool const cancelled = left(state);
   if (cancelled) co_return Error{Errc::cancelled, "tcp"};
   if (expiry.expired()) co_return Error{Errc::timeout, "tcp: the deadline passed"};
   if (ec) co_return Error{Errc::closed, ec.message()};
@@ -341,14 +347,16 @@ namespace {
 // Deduced, because the listener's socket is a private type.
 template <class Listening>
 Co<Result<std::unique_ptr<TcpStream>>> accept_on(std::shared_ptr<Listening> s) {
-  bool const before = co_await leaving();
+  auto const state_before = co_await asio::this_coro::cancellation_state;
+  bool const before = left(state_before);
   if (before) co_return Error{Errc::cancelled, "accept"};
   if (s->closed) co_return Error{Errc::closed, "the listener was closed"};
   tcp::socket peer(s->runtime.executor());
   asio::error_code ec;
   auto token = asio::redirect_error(asio::use_awaitable, ec);
   co_await s->acceptor.async_accept(peer, token);
-  bool const cancelled = co_await leaving();
+  auto const state = co_await asio::this_coro::cancellation_state;
+  bool const cancelled = left(state);
   if (cancelled) co_return Error{Errc::cancelled, "accept"};
   if (s->closed) co_return Error{Errc::closed, "the listener was closed"};
   if (ec) co_return Error{Errc::io, cat("accept: ", ec.message())};

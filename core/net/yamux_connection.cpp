@@ -472,7 +472,8 @@ Co<Result<std::size_t>> YamuxConnection::Core::read(std::shared_ptr<Core> self,
                                                     std::shared_ptr<YamuxChannel> channel,
                                                     MutableBytes out,
                                                     TimePoint deadline) {
-  bool const cancelled = co_await leaving();
+  auto const state = co_await asio::this_coro::cancellation_state;
+  bool const cancelled = left(state);
   if (cancelled) co_return Error{Errc::cancelled, "read"};
   WAGGLE_ASSERT(!channel->reading, "two reads of one stream at a time");
   for (;;) {
@@ -535,7 +536,8 @@ Co<Status> YamuxConnection::Core::write(std::shared_ptr<Core> self,
                                         std::shared_ptr<YamuxChannel> channel,
                                         ByteView in,
                                         TimePoint deadline) {
-  bool const cancelled = co_await leaving();
+  auto const state = co_await asio::this_coro::cancellation_state;
+  bool const cancelled = left(state);
   if (cancelled) co_return Error{Errc::cancelled, "write"};
   auto const written = co_await self->enqueue(channel, in, deadline);
   Status taken = ok();

@@ -62,9 +62,8 @@ struct Way {
   bool end_arrived = false;
 };
 
-Co<bool> leaving() {
-  auto const state = co_await asio::this_coro::cancellation_state;
-  co_return state.cancelled() != asio::cancellation_type::none;
+[[nodiscard]] bool left(asio::cancellation_state const& state) noexcept {
+  return state.cancelled() != asio::cancellation_type::none;
 }
 
 std::uint64_t next_link_id = 1;
@@ -95,7 +94,8 @@ class MemoryLink : public std::enable_shared_from_this<MemoryLink> {
   Co<Result<std::size_t>> read_some(int end, MutableBytes out, TimePoint deadline) {
     auto const self = shared_from_this();
     Way& way = *ways_[1 - end];
-    bool const cancelled = co_await leaving();
+    auto const state = co_await asio::this_coro::cancellation_state;
+    bool const cancelled = left(state);
     if (cancelled) co_return Error{Errc::cancelled, "read"};
     for (;;) {
       if (reset_here_[end]) co_return Error{Errc::closed, "stream was reset"};
@@ -125,7 +125,8 @@ class MemoryLink : public std::enable_shared_from_this<MemoryLink> {
   Co<Status> write(int end, ByteView in, TimePoint deadline) {
     auto const self = shared_from_this();
     Way& way = *ways_[end];
-    bool const cancelled = co_await leaving();
+    auto const state = co_await asio::this_coro::cancellation_state;
+    bool const cancelled = left(state);
     if (cancelled) co_return Error{Errc::cancelled, "write"};
     do {
       while (!broken(end) && way.outstanding >= way.path.window) {

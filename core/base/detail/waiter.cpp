@@ -72,17 +72,16 @@ Co<std::optional<Errc>> suspend(Runtime& runtime,
       initiate, asio::use_awaitable);
 }
 
-Co<bool> cancel_requested() {
+bool cancel_requested(asio::cancellation_state const& state) {
   constexpr int kPatience = 10'000;
   static thread_local int found = 0;
-  auto const state = co_await asio::this_coro::cancellation_state;
   bool const requested = state.cancelled() != asio::cancellation_type::none;
   if (!requested)
     found = 0;
   else
     ++found;
   WAGGLE_ASSERT(found < kPatience, "a coroutine goes on after Errc::cancelled");
-  co_return requested;
+  return requested;
 }
 
 }  // namespace waggle::detail

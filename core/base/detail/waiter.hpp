@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 
+#include <asio/cancellation_state.hpp>
+
 #include "core/base/runtime.hpp"
 
 namespace waggle::detail {
@@ -27,8 +29,9 @@ enum class Cancellable : bool { no, yes };
                                               Cancellable cancellable,
                                               std::function<void(std::shared_ptr<Waiter>)> enlist);
 
-/// Whether the calling coroutine was asked to leave. Aborts after kPatience calls in a row that
-/// found so: a loop that swallows Errc::cancelled would otherwise spin for ever.
-[[nodiscard]] Co<bool> cancel_requested();
+/// Whether the calling coroutine, whose state this is, was asked to leave. Aborts after kPatience
+/// calls in a row that found so: a loop that swallows Errc::cancelled would otherwise spin for
+/// ever.
+[[nodiscard]] bool cancel_requested(asio::cancellation_state const& state);
 
 }  // namespace waggle::detail

@@ -10,9 +10,13 @@ namespace waggle::net {
 
 /// Whether the calling coroutine was asked to leave: operations that may succeed without suspending
 /// look first.
-inline Co<bool> leaving() {
-  auto const state = co_await asio::this_coro::cancellation_state;
-  co_return state.cancelled() != asio::cancellation_type::none;
+///
+///     auto const state = co_await asio::this_coro::cancellation_state;
+///     if (left(state)) …
+///
+/// No coroutine of its own: this is asked several times a packet.
+[[nodiscard]] inline bool left(asio::cancellation_state const& state) noexcept {
+  return state.cancelled() != asio::cancellation_type::none;
 }
 
 }  // namespace waggle::net

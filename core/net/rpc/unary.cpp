@@ -78,7 +78,8 @@ Co<void> serve(std::shared_ptr<Service const> service, Incoming incoming) {
     Scope scope(runtime);
     Bytes request = to_bytes(frame->call->data);
     scope.spawn("handler", run_handler(service, incoming.remote, std::move(request), call));
-    scope.spawn("watch", watch(stream, call));
+    // Most have answered before they ever wait; nobody can leave meanwhile.
+    if (!call.outcome) scope.spawn("watch", watch(stream, call));
     bool waiting = true;
     while (waiting && !call.outcome && !call.caller_left) {
       auto const waited = co_await call.changed.wait();

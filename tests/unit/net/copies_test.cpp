@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kItem = 512u << 10;  // averaging's part
 constexpr std::size_t kItems = 64;
 
-// From the caller's buffer into the frames of the batch that is sealed.
-constexpr double kSendCopies = 1.0;
+// Only heads and frames' headers: bodies are sealed from where they lie.
+constexpr double kSendCopies = 0.01;
 // From the opened message into the item.
 constexpr double kReceiveCopies = 1.0;
 // Item boundaries, windows that grow, items that come before they are asked for: more of it the
@@ -57,6 +57,11 @@ Co<void> send_items(Swarm& from, PeerId to) {
   CHECK_FALSE(end->has_value());
 }
 
+Co<void> stay(Incoming incoming) {
+  Bytes byte(1);
+  (void)co_await incoming.stream->read_some(byte, kNoDeadline);
+}
+
 Co<void> scenario(Runtime& runtime) {
   auto const alice = crypto::Identity::generate();
   auto const bob = crypto::Identity::generate();
@@ -71,6 +76,15 @@ Co<void> scenario(Runtime& runtime) {
   {
     rpc::StreamHandler handler = [](rpc::ServerCall& call) { return swallow(call); };
     auto const serving = rpc::serve_stream(b, "test::Copies.swallow", std::move(handler));
+    // Strangers get small buffers, and so more copies; whom we use ourselves is none.
+    Handler greet = [](Incoming incoming) { return stay(std::move(incoming)); };
+    auto const greeting = a.serve("/test/greet", std::move(greet));
+    auto const connected = co_await a.connect(b.self(), runtime.now() + seconds(20));
+    REQUIRE(connected);
+    for (int i = 0; i < 1000 && !b.connected(a.self()); ++i)
+      (void)co_await runtime.sleep_for(std::chrono::milliseconds(5));
+    auto const greeted = co_await b.open(a.self(), "/test/greet", runtime.now() + seconds(20));
+    REQUIRE(greeted);
     auto const sent_before = copied_bytes(Copied::send);
     auto const received_before = copied_bytes(Copied::receive);
     co_await send_items(a, b.self());
@@ -80,7 +94,7 @@ Co<void> scenario(Runtime& runtime) {
         static_cast<double>(copied_bytes(Copied::receive) - received_before) / payload;
     MESSAGE("copies a byte: ", sent, " sent, ", received, " received");
     if (kCountCopies) {
-      CHECK(sent <= kSendCopies + kSlack);
+      CHECK(sent <= kSendCopies);
       CHECK(received <= kReceiveCopies + kSlack);
       CHECK(sent + received > 0);  // else nobody counts
     }
@@ -91,7 +105,7 @@ Co<void> scenario(Runtime& runtime) {
 
 }  // namespace
 
-TEST_CASE("streaming calls copy each byte once on its way out and once on its way in") {
+TEST_CASE("streaming calls copy no byte on its way out and each once on its way in") {
   SystemRuntime runtime;
   test::run(runtime, scenario(runtime));
 }
