@@ -2,7 +2,9 @@
 #include "core/dht/messages.hpp"
 
 #include <algorithm>
+#include <bit>
 
+#include "core/base/protobuf.hpp"
 #include "core/base/text.hpp"
 #include "core/dht/proto/dht.pb.h"
 
@@ -54,18 +56,61 @@ Result<Id> key_id(std::string const& raw, std::string_view message) {
   return *id;
 }
 
-FindResult decode_result(pb::FindResult const& in) {
+// Answers to find are written and read by hand: nine in ten bytes of the DHT are theirs, and a
+// protobuf object of one is forty strings.
+using Wire = protobuf::Field::Wire;
+
+// Wire-stable: FindResult's fields in proto/dht.proto.
+constexpr std::uint32_t kType = 1;
+constexpr std::uint32_t kValue = 2;
+constexpr std::uint32_t kExpiration = 3;
+constexpr std::uint32_t kNodeIds = 4;
+constexpr std::uint32_t kPeerIds = 5;
+// And FindResponse's.
+constexpr std::uint32_t kResults = 2;
+constexpr std::uint32_t kPeer = 3;
+
+void append_result(Bytes& out, FindResult const& result) {
+  Bytes inner;
+  inner.reserve(32 + result.value.size() + result.nearest.size() * 64);
+  // As in proto3, what is zero or empty is left out.
+  if (result.type != FindResult::Type::not_found)
+    protobuf::append_field(inner, kType, static_cast<std::uint64_t>(result.type));
+  if (!result.value.empty()) protobuf::append_field(inner, kValue, ByteView(result.value));
+  if (std::bit_cast<std::uint64_t>(result.expiration) != 0)
+    protobuf::append_double(inner, kExpiration, result.expiration);
+  for (auto const& contact : result.nearest)
+    protobuf::append_field(inner, kNodeIds, ByteView(contact.id.bytes));
+  for (auto const& contact : result.nearest)
+    protobuf::append_field(inner, kPeerIds, contact.peer.bytes());
+  protobuf::append_field(out, kResults, ByteView(inner));
+}
+
+Result<FindResult> decode_result(ByteView bytes) {
   FindResult out;
-  if (in.type() == pb::FOUND_REGULAR) out.type = FindResult::Type::regular;
-  if (in.type() == pb::FOUND_DICTIONARY) out.type = FindResult::Type::dictionary;
-  out.value = to_bytes(in.value());
-  out.expiration = in.expiration_time();
-  int const n = std::min(
-      {in.nearest_node_ids_size(), in.nearest_peer_ids_size(), static_cast<int>(kMaxNeighbours)});
-  out.nearest.reserve(static_cast<std::size_t>(n));
-  for (int i = 0; i < n; ++i) {
-    auto const id = Id::from_wire(as_bytes(in.nearest_node_ids(i)));
-    auto const peer = PeerId::from_bytes(as_bytes(in.nearest_peer_ids(i)));
+  std::vector<ByteView> ids;
+  std::vector<ByteView> peers;
+  auto const add = [](std::vector<ByteView>& list, ByteView one) {
+    if (list.size() < kMaxNeighbours) list.push_back(one);
+  };
+  protobuf::FieldReader reader(bytes);
+  for (;;) {
+    WAGGLE_TRY(auto const field, reader.next());
+    if (!field) break;
+    if (field->is(kType, Wire::varint)) {
+      bool const known = field->value == 1 || field->value == 2;
+      out.type = known ? static_cast<FindResult::Type>(field->value) : FindResult::Type::not_found;
+    }
+    if (field->is(kValue, Wire::bytes)) out.value = to_bytes(field->bytes);
+    if (field->is(kExpiration, Wire::fixed64)) out.expiration = std::bit_cast<double>(field->value);
+    if (field->is(kNodeIds, Wire::bytes)) add(ids, field->bytes);
+    if (field->is(kPeerIds, Wire::bytes)) add(peers, field->bytes);
+  }
+  std::size_t const n = std::min(ids.size(), peers.size());
+  out.nearest.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    auto const id = Id::from_wire(ids[i]);
+    auto const peer = PeerId::from_bytes(peers[i]);
     if (id && peer) out.nearest.push_back({*id, *peer});
   }
   return out;
@@ -183,30 +228,38 @@ Result<FindRequest> FindRequest::decode(ByteView bytes) {
 }
 
 Bytes FindResponse::encode() const {
-  pb::FindResponse m;
-  for (auto const& result : results) {
-    auto* const r = m.add_results();
-    r->set_type(static_cast<pb::ResultType>(result.type));
-    r->set_value(text(result.value));
-    r->set_expiration_time(result.expiration);
-    for (auto const& contact : result.nearest) {
-      r->add_nearest_node_ids(text(contact.id.bytes));
-      r->add_nearest_peer_ids(text(contact.peer.bytes()));
-    }
-  }
-  set_node(m, node);
-  return serialize(m);
+  Bytes out;
+  for (auto const& result : results) append_result(out, result);
+  Bytes peer;
+  if (node) protobuf::append_field(peer, 1, ByteView(node->bytes));
+  protobuf::append_field(out, kPeer, ByteView(peer));
+  return out;
 }
 
 Result<FindResponse> FindResponse::decode(ByteView bytes) {
-  WAGGLE_TRY(auto const m, parse<pb::FindResponse>(bytes, "FindResponse"));
-  WAGGLE_TRY(auto const node, get_node(m, "FindResponse"));
-  if (static_cast<std::size_t>(m.results_size()) > kMaxFindKeys)
-    return Error{Errc::too_large,
-                 cat("FindResponse: ", m.results_size(), " results, the limit is ", kMaxFindKeys)};
   FindResponse out;
-  out.node = node;
-  for (auto const& result : m.results()) out.results.push_back(decode_result(result));
+  ByteView node;
+  protobuf::FieldReader reader(bytes);
+  for (;;) {
+    WAGGLE_TRY(auto const field, reader.next());
+    if (!field) break;
+    if (field->is(kResults, Wire::bytes)) {
+      if (out.results.size() == kMaxFindKeys)
+        return Error{Errc::too_large, cat("FindResponse: the limit is ", kMaxFindKeys, " results")};
+      WAGGLE_TRY(auto result, decode_result(field->bytes));
+      out.results.push_back(std::move(result));
+    }
+    if (!field->is(kPeer, Wire::bytes)) continue;
+    protobuf::FieldReader peer(field->bytes);
+    for (;;) {
+      WAGGLE_TRY(auto const inner, peer.next());
+      if (!inner) break;
+      if (inner->is(1, Wire::bytes)) node = inner->bytes;
+    }
+  }
+  if (node.empty()) return out;
+  out.node = Id::from_wire(node);
+  if (!out.node) return malformed("FindResponse", cat("a node id of ", node.size(), " bytes"));
   return out;
 }
 
