@@ -104,7 +104,7 @@ Co<Result<std::unique_ptr<Stream>>> open_stream(State& s,
     WAGGLE_CO_TRY(auto const connection, co_await s.reach(peer, deadline));
     auto stream = co_await Connection::open(connection, protocol, deadline);
     // libp2p's own protocols are spoken with everybody; whose others we use is no stranger.
-    if (stream && !protocol.starts_with("/ipfs/")) connection->session->count_in(s.known);
+    if (stream && !protocol.starts_with("/ipfs/")) connection->session->count_in(s.companions);
     // A connection that died under us is worth one more.
     if (stream || connection->alive() || tries > 0 || stream.error().code == Errc::cancelled)
       co_return std::move(stream);

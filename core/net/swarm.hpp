@@ -35,7 +35,10 @@ struct SwarmOptions {
   /// Bytes that strangers have sent and nobody has taken yet, over all their connections. Larger: a
   /// flood takes more memory (up to three times this); smaller: many newcomers at once meet resets.
   std::size_t strangers_backlog = 4u << 20;
-  /// The same for peers whose protocols we have used ourselves: those of our groups and tables.
+  /// To which a window of theirs grows. Larger: a few that we are slow to read use up the above;
+  /// smaller: less than 10 MB/s over 100 ms.
+  std::uint32_t strangers_window = 1u << 20;
+  /// As strangers_backlog, for peers whose protocols we have used ourselves: those of our groups and tables.
   std::size_t known_backlog = 128u << 20;
   Duration keep_alive = std::chrono::seconds(30);  ///< idle for so long: a yamux ping
 };

@@ -96,6 +96,9 @@ class Session {
   void consumed(
       std::uint32_t stream, std::size_t n, TimePoint now, Duration round_trip, Bytes& out);
 
+  /// From here on windows grow to `most` bytes.
+  void set_max_window(std::uint32_t most) noexcept { limits_.max_window = most; }
+
   void finish(std::uint32_t stream, Bytes& out);
   /// Forgets the stream; RST unless both ends had finished.
   void reset(std::uint32_t stream, Bytes& out);

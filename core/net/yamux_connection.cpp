@@ -331,6 +331,7 @@ void YamuxConnection::Core::count_in(std::shared_ptr<Backlog> backlog) {
   if (backlog == options_.backlog) return;
   options_.backlog = std::move(backlog);
   options_.stranger = false;
+  session_.set_max_window(yamux::Limits{}.max_window);
   auto const all = channels_;  // an entry that grows may end a stream
   for (auto const& [id, channel] : all) {
     count(*channel);

@@ -68,6 +68,8 @@ Result<Swarm::State::ConnectionPtr> Swarm::State::add_connection(
   session_options.keep_alive = options.keep_alive;
   session_options.backlog = strangers;
   session_options.stranger = true;
+  // Well below what strangers may hold together, so that who sends much is slowed, not reset.
+  session_options.limits.max_window = options.strangers_window;
   auto const role = initiator ? yamux::Session::Role::client : yamux::Session::Role::server;
   connection->session = std::make_unique<YamuxConnection>(
       runtime,

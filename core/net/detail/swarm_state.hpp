@@ -116,7 +116,7 @@ struct Swarm::State {
   SwarmOptions options;
   std::shared_ptr<Traffic> total = std::make_shared<Traffic>();
   std::shared_ptr<Backlog> strangers = std::make_shared<Backlog>(options.strangers_backlog);
-  std::shared_ptr<Backlog> known = std::make_shared<Backlog>(options.known_backlog);
+  std::shared_ptr<Backlog> companions = std::make_shared<Backlog>(options.known_backlog);
   PeerRouting* routing = nullptr;
   RelayDialer relay_dialer;
 
