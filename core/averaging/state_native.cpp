@@ -240,7 +240,8 @@ Co<Status> fetch(net::Host& host,
     co_return Error{Errc::not_found, cat("the donor says: ", header->reason)};
   auto const total = total_numel(schema) * sizeof(float);
   if (!same_shapes(header->schema, schema) || header->total_bytes != total || header->epoch < 0)
-    co_return Error{Errc::malformed, "its state belongs to another model than ours, under the same prefix"};
+    co_return Error{Errc::malformed,
+                    "its state belongs to another model than ours, under the same prefix"};
   if (header->offset != into.done || (into.header && header->state_hash != into.header->state_hash))
     co_return Error{Errc::malformed, "the donor does not resume where we asked"};
   into.header = *std::move(header);

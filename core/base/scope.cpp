@@ -17,8 +17,7 @@ struct Scope::Child {
   explicit Child(std::string_view n) : name(n) {}
 
   std::string name;
-  std::shared_ptr<asio::cancellation_signal> cancel =
-      std::make_shared<asio::cancellation_signal>();
+  std::shared_ptr<asio::cancellation_signal> cancel = std::make_shared<asio::cancellation_signal>();
 };
 
 namespace {

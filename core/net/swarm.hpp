@@ -38,7 +38,8 @@ struct SwarmOptions {
   /// To which a window of theirs grows. Larger: a few that we are slow to read use up the above;
   /// smaller: less than 10 MB/s over 100 ms.
   std::uint32_t strangers_window = 1u << 20;
-  /// As strangers_backlog, for peers whose protocols we have used ourselves: those of our groups and tables.
+  /// As strangers_backlog, for peers whose protocols we have used ourselves: those of our groups
+  /// and tables.
   std::size_t known_backlog = 128u << 20;
   Duration keep_alive = std::chrono::seconds(30);  ///< idle for so long: a yamux ping
 };

@@ -38,8 +38,9 @@ void BlobIndex::put_manifest(blob::BlobId const& id, ByteView manifest) {
   auto const [entry, fresh] = entries_.try_emplace(
       id, Entry{to_bytes(manifest), std::vector<bool>(decoded->chunks.size(), false)});
   if (!fresh) return;
-  store_thread_.post(
-      [&store = store_, id, bytes = entry->second.manifest] { report(store.put_manifest(id.hash, bytes)); });
+  store_thread_.post([&store = store_, id, bytes = entry->second.manifest] {
+    report(store.put_manifest(id.hash, bytes));
+  });
 }
 
 std::optional<Bytes> BlobIndex::manifest(blob::BlobId const& id) const {
@@ -52,8 +53,9 @@ void BlobIndex::mark_held(blob::BlobId const& id, std::size_t chunk) {
   auto const found = entries_.find(id);
   if (found == entries_.end() || chunk >= found->second.held.size()) return;
   found->second.held[chunk] = true;
-  store_thread_.post(
-      [&store = store_, id, chunk] { report(store.mark_chunk(id.hash, static_cast<std::uint32_t>(chunk))); });
+  store_thread_.post([&store = store_, id, chunk] {
+    report(store.mark_chunk(id.hash, static_cast<std::uint32_t>(chunk)));
+  });
 }
 
 std::vector<bool> BlobIndex::held(blob::BlobId const& id) const {

@@ -47,7 +47,7 @@ PROGRAMS = built("release", "waggle", "waggle-trainer", "waggle-flood")
 
 # What needs torch is built once, in release: torch's own code is not clean under every sanitizer.
 STAGES = {
-    "layers": [["python3", "tests/tools/check_layers.py"]],
+    "layers": [["python3", "tests/tools/check_layers.py"], ["tests/tools/check_format.sh"]],
     "unit": built("asan", "unit_tests") + built("release", "unit_train", "unit_worker", "waggle-trainer")
     + [programs("asan", "unit_*"), programs("release", "unit_train"), programs("release", "unit_worker")],
     "vectors": built("asan", "vectors_tests") + [programs("asan", "vectors_*")],

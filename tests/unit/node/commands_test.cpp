@@ -11,7 +11,8 @@ TEST_SUITE("Command") {
     for (auto const kind : {Command::Kind::pause,
                             Command::Kind::resume,
                             Command::Kind::finish,
-                            Command::Kind::stop, Command::Kind::measure}) {
+                            Command::Kind::stop,
+                            Command::Kind::measure}) {
       Command const command{kind, "fashion", 17};
       auto const back = Command::from_json(command.to_json());
       REQUIRE(back);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "core/net/detail/backlog.hpp"
 
-#include <doctest/doctest.h>
-
 #include <map>
 #include <optional>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 using namespace waggle::net;
 
