@@ -7,6 +7,7 @@
 //     twice sim_dht --nodes 10000 --seed 7   one run; the nightly one sim_dht --nodes 1000 --twice
 //     runs it twice and compares the trace hashes sim_dht --seeds FILE             replays the runs
 //     of a file: one "nodes seed" a line, # comments
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -39,6 +40,8 @@ struct Outcome {
   bool passed = true;
 };
 
+constexpr std::size_t kFewestSearches = 200;
+constexpr std::size_t kMostSearches = 4000;  // one miss in a thousand shows; more only takes longer
 constexpr double kQuietShare = 0.999;
 constexpr double kChurnShare = 0.99;
 // A call is two writes, each of which fails in 2 of 100 cases or comes too late in another half of
@@ -62,6 +65,24 @@ void print(char const* phase, sim::DhtSwarm const& swarm, sim::DhtSwarm::Scores 
       percent(s.stored),
       static_cast<unsigned long long>(s.stored.asked),
       percent(s.found));
+  std::fflush(stdout);
+}
+
+/// Of the whole run so far.
+void print(sim::DhtSwarm::Load const& load) {
+  std::printf(
+      "  hops %.2f  calls a search %.1f  served a node: median %.0f, p99 %.0f, max %.0f  table "
+      "%.0f  joins %llu (%llu "
+      "failed)  malformed %llu\n",
+      load.hops,
+      load.calls,
+      load.served_median,
+      load.served_p99,
+      load.served_max,
+      load.table_median,
+      static_cast<unsigned long long>(load.joins),
+      static_cast<unsigned long long>(load.failed_joins),
+      static_cast<unsigned long long>(load.malformed));
   std::fflush(stdout);
 }
 
@@ -93,7 +114,7 @@ Outcome run_once(Run const& run) {
     world.trace(as_bytes(protocol));
   };
   sim::DhtSwarm swarm(world, network, run.nodes);
-  std::size_t const searches = std::max<std::size_t>(run.nodes, 200);
+  std::size_t const searches = std::clamp(run.nodes, kFewestSearches, kMostSearches);
   std::size_t const records = std::max<std::size_t>(run.nodes / 10, 50);
   Outcome outcome;
   auto const check = [&](bool fulfilled, char const* what) {
@@ -105,6 +126,7 @@ Outcome run_once(Run const& run) {
   world.run(ask(swarm, searches, records, 2min));
   auto const quiet = swarm.take_scores();
   print("quiet", swarm, quiet);
+  print(swarm.load());
   check(swarm.live() == run.nodes, "everybody joins");
   check(quiet.nearest.share() >= kQuietShare, "quiet: searches find the nearest node");
   check(quiet.nearest_five.share() >= kQuietShare, "quiet: searches find the nearest five");
@@ -116,6 +138,7 @@ Outcome run_once(Run const& run) {
   world.run(ask(swarm, searches, records, 3min));
   auto const churn = swarm.take_scores();
   print("churn", swarm, churn);
+  print(swarm.load());
   check(churn.nearest.share() >= kChurnShare, "churn: searches find the nearest node");
   check(churn.stored.share() >= kChurnShare, "churn: records are stored");
   check(churn.found.share() >= kChurnShare, "churn: records are found");
@@ -129,25 +152,12 @@ Outcome run_once(Run const& run) {
   check(faults.nearest.share() >= kFaultShare, "faults: searches find the nearest node");
   check(faults.found.share() >= kChurnShare, "faults: records are found");
 
-  auto const load = swarm.load();
+  print(swarm.load());
   world.run(swarm.stop());
   outcome.hash = world.trace_hash();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   std::chrono::duration<double> const wall = std::chrono::steady_clock::now() - wall_start;
-  std::printf(
-      "  hops %.2f  calls a search %.1f  served a node: median %.0f, p99 %.0f, max %.0f  table "
-      "%.0f  joins %llu (%llu "
-      "failed)  malformed %llu\n",
-      load.hops,
-      load.calls,
-      load.served_median,
-      load.served_p99,
-      load.served_max,
-      load.table_median,
-      static_cast<unsigned long long>(load.joins),
-      static_cast<unsigned long long>(load.failed_joins),
-      static_cast<unsigned long long>(load.malformed));
   std::printf("  %.1f s wall, %llu streams, %llu events, %ld MiB, trace %016llx\n",
               wall.count(),
               static_cast<unsigned long long>(streams),
