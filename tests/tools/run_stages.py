@@ -4,11 +4,13 @@
 A stage is a list of commands. Counts come from doctest's summary lines, from lines of the form
 "N passed, N failed, N skipped", and otherwise one a command.
 """
+import concurrent.futures
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -22,11 +24,13 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 class Counts:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
+        self.lock = threading.Lock()
 
     def add(self, passed, failed, skipped):
-        self.passed += passed
-        self.failed += failed
-        self.skipped += skipped
+        with self.lock:
+            self.passed += passed
+            self.failed += failed
+            self.skipped += skipped
 
 
 def built(preset, *targets):
@@ -59,11 +63,11 @@ STAGES = {
 }
 
 
-def run(command, counts):
-    """Runs one command, echoes its output, adds its counts. A build command only counts when it fails."""
+def run(command, counts, say=lambda line: print(line, flush=True)):
+    """Runs one command, says its output, adds its counts. A build command only counts when it fails."""
     environment = dict(os.environ, WAGGLE_SOURCE_DIR=str(ROOT), WAGGLE_BINARY_DIR=str(BUILD / "release"))
     building = command[0] == "cmake"
-    print("$", " ".join(command), flush=True)
+    say("$ " + " ".join(command))
     seen = Counts()
     said = False
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -71,7 +75,7 @@ def run(command, counts):
     for line in process.stdout:
         plain = COLOUR.sub("", line.rstrip())
         if not building or not re.match(r"^\[\d+/\d+\] (Building|Linking|Running|Re-running)", plain):
-            print(plain, flush=True)
+            say(plain)
         if match := DOCTEST.search(plain):
             seen.add(int(match[2]), int(match[3]), int(match[4]))
             said = True
@@ -87,9 +91,24 @@ def run(command, counts):
         seen.add(1 if code == 0 else 0, 0, 0)
     if code != 0 and seen.failed == 0:
         seen.failed += 1
-        print(f"exit status {code}: {' '.join(command)}", flush=True)
+        say(f"exit status {code}: {' '.join(command)}")
     counts.add(seen.passed, seen.failed, seen.skipped)
     return code == 0
+
+
+def run_programs(commands, counts):
+    """Test programs, one a core, the largest first; each one's output stays together."""
+    saying = threading.Lock()
+
+    def one(command):
+        lines = []
+        run(command, counts, lines.append)
+        with saying:
+            print("\n".join(lines), flush=True)
+
+    by_size = sorted(commands, key=lambda command: -os.path.getsize(command[0]))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        list(pool.map(one, by_size))
 
 
 def main():
@@ -108,12 +127,14 @@ def main():
         begin = time.monotonic()
         counts = Counts()
         for step in STAGES[name]:
-            commands = step() if callable(step) else [step]
-            if callable(step) and not commands:
-                print("no test program found", flush=True)
-                counts.failed += 1
+            if callable(step):
+                commands = step()
+                if not commands:
+                    print("no test program found", flush=True)
+                    counts.failed += 1
+                run_programs(commands, counts)
             # A failed build makes the rest of the stage pointless; a failed test does not.
-            if not all([run(c, counts) for c in commands]) and commands[0][0] == "cmake":
+            elif not run(step, counts) and step[0] == "cmake":
                 break
         minutes.append((name, (time.monotonic() - begin) / 60, counts))
         total.add(counts.passed, counts.failed, counts.skipped)
