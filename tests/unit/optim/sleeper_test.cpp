@@ -125,13 +125,19 @@ Co<void> end(Scope& scope,
   co_await host.close();
 }
 
+// Ten virtual minutes in some hundred epochs.
+constexpr Duration kBatchTime = 200ms;
+
 }  // namespace
 
 TEST_CASE("swarm: a machine that stands still for ten minutes slows one round, and rejoins") {
   OptimSwarm swarm(31);
   std::vector<OptimSwarm::Peer*> peers;
   auto const model = logistic();
-  for (int i = 0; i < 3; ++i) peers.push_back(&swarm.add(model));
+  for (int i = 0; i < 3; ++i) {
+    peers.push_back(&swarm.add(model));
+    peers.back()->trainer->batch_time = kBatchTime;
+  }
 
   Stoppable runtime(swarm.world);
   // The fourth host; its number in the network is 3.
@@ -142,6 +148,7 @@ TEST_CASE("swarm: a machine that stands still for ten minutes slows one round, a
   dht::Dht dht(on, std::move(dht_options));
   swarm.world.run(join(dht, swarm.world));
   ToyTrainer trainer(runtime, model, 77'000);
+  trainer.batch_time = kBatchTime;
   optim::CollaborativeOptimizer optimizer(
       on, dht, swarm.compute, record_key(7), trainer, swarm.options);
   std::vector<optim::EpochReport> reports;
@@ -173,6 +180,7 @@ TEST_CASE("swarm: a machine that stands still for ten minutes slows one round, a
 
   auto const at_wake = peers[0]->reports.back().epoch;
   runtime.go_on();
+  swarm.network.links().cut = nullptr;  // it outlives the runtime that it asked
   swarm.run_for(90s);
   REQUIRE(reports.size() > slept_with + 5);
   CHECK(reports.back().epoch > at_wake);
