@@ -271,7 +271,9 @@ Co<Status> ProgressTracker::fetch() {
   co_return ok();
 }
 
-// A record counts once its peer was met, so we go and meet it; and whom we lost.
+// A record counts once its peer was met, so we go and meet it; and whom we lost. A companion
+// without a record is lost, too, connected or not: after a long sleep connections may live on while
+// the DHT's nodes have forgotten each other.
 void ProgressTracker::meet() {
   if (dials_.size() > kMostRemembered)
     std::erase_if(dials_, [](auto const& entry) { return !entry.second.running; });
@@ -279,10 +281,13 @@ void ProgressTracker::meet() {
   std::erase_if(companions_, [&](auto const& entry) {
     return runtime_.now() > entry.second + kRejoinFor || companions_.size() > kMostRemembered;
   });
-  for (auto const& claim : claims_)
+  std::set<PeerId> claiming;
+  for (auto const& claim : claims_) {
+    claiming.insert(claim.progress.peer);
     if (!claim.connected) start_dial(claim.progress.peer);
+  }
   for (auto const& [peer, last] : companions_)
-    if (!host_.connected(peer)) start_dial(peer);
+    if (!host_.connected(peer) || !claiming.contains(peer)) start_dial(peer);
 }
 
 void ProgressTracker::start_dial(PeerId const& peer) {
@@ -317,6 +322,7 @@ Co<void> ProgressTracker::dial(PeerId peer) {
   if (connected) {
     seen_.insert(peer);
     state = Dial{};
+    if (rejoins(peer)) state.next = runtime_.now() + kLastRejoin;
   } else {
     auto const longest = rejoins(peer) ? kLastRejoin : kLastRedial;
     state.wait = std::clamp(2 * state.wait, kFirstRedial, longest);

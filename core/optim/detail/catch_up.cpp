@@ -24,7 +24,7 @@ constexpr std::size_t kDonorsATurn = 8;
 // more, so that a slow link does not chase a fast swarm for ever.
 constexpr std::int64_t kMostLag = 16;
 // DESIGN.md section 6: what a downloaded state's probe loss may be.
-constexpr double kNativeBound = 1.1;
+constexpr double kNativeBound = 1.5;  // a claim may be half a minute old, and losses go up and down
 constexpr double kOwnBound = 1.5;
 constexpr double kRounding = 1e-3;
 constexpr int kProbationEpochs = 3;
