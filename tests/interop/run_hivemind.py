@@ -28,25 +28,39 @@ def say(outcome, name, detail=""):
         print(f"{outcome:7} {name}{': ' if detail else ''}{detail}", flush=True)
 
 
-def run(name, scenario):
+def attempt(name, scenario):
+    """None, or what failed. The detail of a success comes with it."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="waggle-hm-"))
-    begin = time.monotonic()
     cast = peers.Cast(folder)
-    keep = True
+    failure = None
+    detail = ""
     try:
         detail = scenario(cast) or ""
-        say("passed", name, f"{detail}{' ' if detail else ''}({time.monotonic() - begin:.1f} s)")
-        keep = False
     except Exception as error:  # a scenario that breaks is a failed one, the others go on
         where = [f"{pathlib.Path(f.filename).name}:{f.lineno}: {f.line}" for f in traceback.extract_tb(error.__traceback__) if "_scenarios" in f.filename]
-        say("failed", name, f"{type(error).__name__}: {str(error)[:600]} at {where[-1] if where else '?'} "
-            f"({time.monotonic() - begin:.1f} s), logs in {folder}")
+        failure = f"{type(error).__name__}: {str(error)[:600]} at {where[-1] if where else '?'}, logs in {folder}"
         if name.startswith("dht"):
             peers.end_shared()
     finally:
         cast.end()
-        if not keep:
+        if not failure:
             shutil.rmtree(folder, ignore_errors=True)
+    return failure, detail
+
+
+def run(name, scenario):
+    """Both peers have time limits of their own, which a busy machine misses: a failure has one more try, and says so."""
+    begin = time.monotonic()
+    failure, detail = attempt(name, scenario)
+    note = ""
+    if failure:
+        note = f"at the second try, the first: {failure}; "
+        failure, detail = attempt(name, scenario)
+    spent = f"({time.monotonic() - begin:.1f} s)"
+    if failure:
+        say("failed", name, f"{note}{failure} {spent}")
+    else:
+        say("passed", name, f"{note}{detail}{' ' if detail else ''}{spent}")
 
 
 def run_group(group, wanted):
