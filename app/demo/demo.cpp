@@ -184,7 +184,7 @@ class Demo {
     if (!sample || !options_.goal.reached_by(*sample)) return false;
     for (auto& v : volunteers_)
       if (auto const whole = std::exchange(v.whole_figure, std::nullopt))
-        reached_ = reached_ || options_.goal.reached_by(*whole);
+        reached_ = reached_ || options_.goal.safely_reached_by(*whole);
     if (reached_) return true;
     if (now_s() - asked_at_ < kAskEvery) return false;
     asked_at_ = now_s();

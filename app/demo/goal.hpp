@@ -24,6 +24,11 @@ struct Goal {
   [[nodiscard]] bool reached_by(double figure) const noexcept {
     return is_text() ? figure <= threshold() : figure >= threshold();
   }
+
+  /// Still true some epochs later: figures go up and down by half a point.
+  [[nodiscard]] bool safely_reached_by(double figure) const noexcept {
+    return is_text() ? figure <= 0.99 * threshold() : figure >= threshold() + 0.005;
+  }
 };
 
 }  // namespace waggle::app::demo
