@@ -82,7 +82,7 @@ TEST_CASE("CollaborativeOptimizer: alone it is a plain trainer, bit for bit") {
 
 TEST_CASE(
     "CollaborativeOptimizer: 2, 4 and 8 peers together are one machine with all their samples") {
-  for (std::size_t const n : {2u, 4u, 8u}) {
+  for (std::size_t const n : test::variants(2, {2u, 4u, 8u})) {
     CAPTURE(n);
     OptimSwarm swarm(n);
     auto const model = test::quadratic();

@@ -14,7 +14,7 @@ TEST_CASE("home lines: an epoch costs its samples and a few round trips") {
   static constexpr Duration kRoundTrip = 300ms;
   auto links = sim::links::lan();
   links.latency = [](std::uint32_t, std::uint32_t) -> Duration { return kRoundTrip / 2; };
-  for (std::uint64_t const target : {128u, 1600u}) {
+  for (std::uint64_t const target : variants(1, {128u, 1600u})) {
     CAPTURE(target);
     OptimSwarm swarm(21, links);
     swarm.options.target_batch_size = target;

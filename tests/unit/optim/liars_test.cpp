@@ -34,13 +34,13 @@ double median_batch(Peers const& peers, std::int64_t from, std::int64_t to) {
 }  // namespace
 
 TEST_CASE("liars: what a record claims changes nothing for the others") {
-  std::vector<Lie> const lies = {
-      {"epoch 10^9", 1'000'000'000, {}, {}},
-      {"the last epoch", std::numeric_limits<std::int64_t>::max(), {}, {}},
-      {"10^15 samples", {}, 1'000'000'000'000'000, {}},
-      {"1e30 samples/s", {}, {}, 1e30},
-      {"everything", 1'000'000'000, 1'000'000'000'000'000, 1e30},
-  };
+  auto const lies =
+      variants(1,
+               {Lie{"everything", 1'000'000'000, 1'000'000'000'000'000, 1e30},
+                Lie{"epoch 10^9", 1'000'000'000, {}, {}},
+                Lie{"the last epoch", std::numeric_limits<std::int64_t>::max(), {}, {}},
+                Lie{"10^15 samples", {}, 1'000'000'000'000'000, {}},
+                Lie{"1e30 samples/s", {}, {}, 1e30}});
   for (auto const& lie : lies) {
     CAPTURE(lie.what);
     OptimSwarm swarm(40);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "tests/unit/optim/swarm.hpp"
 
-#include <deque>
+#include <map>
 
 #include "core/base/assert.hpp"
 
 namespace waggle::test {
 
 crypto::RecordKey const& record_key(std::size_t n) {
-  static std::deque<crypto::RecordKey> keys;
-  while (keys.size() <= n) keys.push_back(crypto::RecordKey::generate());
-  return keys[n];
+  static std::map<std::size_t, crypto::RecordKey> keys;
+  auto const found = keys.find(n);
+  if (found != keys.end()) return found->second;
+  return keys.emplace(n, crypto::RecordKey::generate()).first->second;
 }
 
 OptimSwarm::OptimSwarm(std::uint64_t seed, sim::Links links)

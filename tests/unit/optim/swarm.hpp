@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,7 +17,22 @@
 
 namespace waggle::test {
 
-/// RSA keys are slow to make; tests share a few.
+/// Two programs hold the scenarios of whole swarms: sim_optim, a release build, runs each in all
+/// its variants and at its whole length; unit_optim, which runs ten times slower under the
+/// sanitizers, takes as many as walk every path.
+#ifdef WAGGLE_WHOLE_SCENARIOS
+inline constexpr bool kWhole = true;
+#else
+inline constexpr bool kWhole = false;
+#endif
+
+/// All of them in sim_optim, the first `n` in unit_optim.
+template <class T>
+std::vector<T> variants(std::size_t n, std::initializer_list<T> all) {
+  return {all.begin(), kWhole || n > all.size() ? all.end() : all.begin() + n};
+}
+
+/// RSA keys are slow to make; tests share a few, each made when it is first asked for.
 crypto::RecordKey const& record_key(std::size_t n);
 
 /// Optimizers over MemoryHosts, a real DHT and real averagers, on a virtual clock.

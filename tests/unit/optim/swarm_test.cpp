@@ -28,7 +28,7 @@ TEST_CASE("swarm: epochs of half a second are kept up by four peers on one netwo
 }
 
 TEST_CASE("swarm: a machine that dies costs one slow epoch at most") {
-  for (auto const at : {30ms, 160ms, 310ms}) {
+  for (auto const at : variants(1, {30ms, 160ms, 310ms})) {
     CAPTURE(at.count());
     OptimSwarm swarm(5);
     auto const peers = start_all(swarm, 4, logistic());
@@ -79,7 +79,7 @@ TEST_CASE("swarm: a late joiner loads the state and then shares every round") {
 }
 
 TEST_CASE("swarm: four peers started at once are one swarm, whatever the seed") {
-  for (std::uint64_t seed = 20; seed < 22; ++seed) {
+  for (std::uint64_t const seed : variants(1, {20, 21})) {
     CAPTURE(seed);
     OptimSwarm swarm(seed, sim::links::residential(seed));
     auto const peers = start_all(swarm, 4, logistic());
