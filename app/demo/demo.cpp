@@ -40,7 +40,6 @@ constexpr double kStartSeconds = 90;      // publish until every volunteer train
 constexpr double kLeaveSeconds = 90;      // finish, evaluate 10,000 images, save
 constexpr double kAskEvery = 15;          // seconds between two looks at all held-out data
 constexpr std::uint64_t kMaxTextBytes = 64u << 20;
-constexpr double kHeldOut = 0.1;  // as the task's test_fraction
 
 struct DemoOptions {
   Goal goal{"resnet", 0, 4, 600};
@@ -94,10 +93,12 @@ class Demo {
         return Error{Errc::refused,
                      cat(folder_.string(), " is not empty; give --keep a new folder")};
     }
+    WAGGLE_TRY(auto const definition, demo_task(options_.goal.is_text()));
+    options_.goal.codec = definition.swarm.compression;
     WAGGLE_TRY(task_, lay_out_task(options_.goal.is_text(), folder_ / "task"));
     if (options_.goal.is_text()) {
       WAGGLE_TRY(auto const text, read_file(task_.data / "bible.txt", kMaxTextBytes));
-      options_.goal.bigram_loss = bigram_loss(text, kHeldOut);
+      options_.goal.bigram_loss = bigram_loss(text, definition.data.test_fraction);
     }
     return ok();
   }

@@ -12,6 +12,7 @@ struct Goal {
   double target = 0;  ///< accuracy to reach; for gpt the part of the bigram's loss to stay below
   std::size_t peers = 4;
   double time_limit_s = 0;
+  std::string codec;       ///< the task's, for gradients
   double bigram_loss = 0;  ///< gpt: what a bigram table reaches on the held-out part, nats a byte
 
   [[nodiscard]] bool is_text() const noexcept { return task == "gpt"; }

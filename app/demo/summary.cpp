@@ -136,7 +136,7 @@ Json summarize(Goal const& goal,
   summary["killed"] = killed;
   summary["joined_late"] = late;
   summary["epochs"] = epochs;
-  summary["codec"] = "size_adaptive";
+  summary["codec"] = goal.codec;
   summary["wire_ratio"] = ratio(gradient_bytes, gradient_values);
   summary["state_wire_ratio"] = ratio(state_bytes, state_values);
   summary["median_epoch_s"] = median_epoch_seconds(volunteers);

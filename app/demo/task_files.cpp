@@ -27,14 +27,21 @@ Status print_book(fs::path const& path) {
                "(./bootstrap deps)"};
 }
 
+std::string_view task_text(bool text) {
+  return text ? kBibleTask : kFashionTask;
+}
+
 }  // namespace
+
+Result<task::Definition> demo_task(bool text) {
+  return task::Definition::parse(task_text(text), "task.toml");
+}
 
 Result<TaskFiles> lay_out_task(bool text, fs::path const& folder) {
   std::error_code ec;
   fs::create_directories(folder, ec);
   TaskFiles task{folder / "task.toml", folder};
-  WAGGLE_TRY_STATUS(
-      write_file(task.toml, as_bytes(text ? kBibleTask : kFashionTask), FileMode::shared));
+  WAGGLE_TRY_STATUS(write_file(task.toml, as_bytes(task_text(text)), FileMode::shared));
   if (text) {
     WAGGLE_TRY_STATUS(print_book(folder / "bible.txt"));
     return task;

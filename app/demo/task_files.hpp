@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/base/result.hpp"
+#include "core/task/definition.hpp"
 
 namespace waggle::app::demo {
 
@@ -12,6 +13,9 @@ struct TaskFiles {
   std::filesystem::path toml;
   std::filesystem::path data;  ///< the folder of its data files
 };
+
+/// The embedded task, read. Errors: those of Definition::parse().
+[[nodiscard]] Result<task::Definition> demo_task(bool text);
 
 /// Writes the embedded task file into `folder`, and for text its book. Errors: not_found (a package
 /// of ./bootstrap deps is missing), io.
