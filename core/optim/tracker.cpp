@@ -2,6 +2,7 @@
 #include "core/optim/tracker.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/log.hpp"
 #include "core/crypto/peer_id.hpp"
@@ -147,7 +148,7 @@ View ProgressTracker::view() {
     claim.connected = host_.connected(claim.progress.peer);
     if (claim.connected) {
       seen_.insert(claim.progress.peer);
-      companions_[claim.progress.peer] = runtime_.now();
+      companions_[claim.progress.peer] = {runtime_.now(), false};
     }
     claim.seen = claim.connected || seen_.contains(claim.progress.peer);
   }
@@ -279,14 +280,14 @@ void ProgressTracker::meet() {
     std::erase_if(dials_, [](auto const& entry) { return !entry.second.running; });
   if (seen_.size() > kMostRemembered) seen_.clear();
   std::erase_if(companions_, [&](auto const& entry) {
-    return runtime_.now() > entry.second + kRejoinFor || companions_.size() > kMostRemembered;
+    return runtime_.now() > entry.second.last + kRejoinFor || companions_.size() > kMostRemembered;
   });
   std::set<PeerId> claiming;
   for (auto const& claim : claims_) {
     claiming.insert(claim.progress.peer);
     if (!claim.connected) start_dial(claim.progress.peer);
   }
-  for (auto const& [peer, last] : companions_)
+  for (auto const& [peer, companion] : companions_)
     if (!host_.connected(peer) || !claiming.contains(peer)) start_dial(peer);
 }
 
@@ -310,7 +311,10 @@ Co<void> ProgressTracker::dial(PeerId peer) {
     std::vector<PeerId> one(1, peer);
     auto const joined = co_await dht_.bootstrap(std::move(one), runtime_.now() + kRejoinTime);
     if (joined) {
-      log::info("optim", crypto::short_text(peer), " is back");
+      // Its record may never come: a connected one is asked again and again, but announced once.
+      if (auto const found = companions_.find(peer);
+          found != companions_.end() && !std::exchange(found->second.told, true))
+        log::info("optim", crypto::short_text(peer), " is back");
       fetch_soon_ = dirty_ = urgent_ = true;
       fetch_wanted_.notify_all();
       publish_wanted_.notify_all();

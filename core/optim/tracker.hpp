@@ -99,6 +99,11 @@ class ProgressTracker {
     bool running = false;
   };
 
+  struct Companion {
+    TimePoint last{};   ///< when it was last connected and had a record
+    bool told = false;  ///< that it is back, since then
+  };
+
   Co<void> publish_loop();
   Co<void> fetch_loop();
   Co<Status> publish(bool nil);
@@ -127,8 +132,8 @@ class ProgressTracker {
 
   std::vector<Claim> claims_;
   std::set<PeerId> seen_;
-  /// Peers of this swarm, when they were last connected, until they take leave.
-  std::map<PeerId, TimePoint> companions_;
+  /// Peers of this swarm, until they take leave.
+  std::map<PeerId, Companion> companions_;
   std::map<PeerId, Dial> dials_;
   std::size_t dials_in_flight_ = 0;
   std::uint64_t fetches_ = 0;

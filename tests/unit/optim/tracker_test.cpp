@@ -3,8 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include "core/base/file.hpp"
+#include "core/base/log.hpp"
+#include "core/crypto/peer_id.hpp"
 #include "core/dht/rsa_validator.hpp"
 
+#include "tests/support/temp_folder.hpp"
 #include "tests/unit/optim/swarm.hpp"
 
 using namespace waggle;
@@ -32,6 +36,16 @@ struct Tracked {
   net::Registration signing;
   std::unique_ptr<optim::ProgressTracker> tracker;
 };
+
+// How many lines of `file` hold `text`.
+std::size_t lines_with(std::filesystem::path const& file, std::string const& text) {
+  auto const content = read_file(file, 1 << 20);
+  REQUIRE(content.has_value());
+  auto const all = to_string(*content);
+  std::size_t n = 0;
+  for (auto at = all.find(text); at != std::string::npos; at = all.find(text, at + 1)) ++n;
+  return n;
+}
 
 }  // namespace
 
@@ -111,6 +125,33 @@ TEST_CASE("ProgressTracker: a flood of records of invented peers changes nothing
   CHECK(view.progress.ignored.size() == 8);
   CHECK(a.tracker->expected().peers.size() == 1);
   signing.clear();
+  swarm.world.run(a.tracker->close());
+  swarm.world.run(b.tracker->close());
+}
+
+TEST_CASE("ProgressTracker: a connected companion without a record is said to be back once") {
+  OptimSwarm swarm(63);
+  Tracked a(swarm, swarm.add_bare(), 0);
+  Tracked b(swarm, swarm.add_bare(), 1);
+  test::TempFolder const folder;
+  auto const back = crypto::short_text(b.peer.host->self()) + " is back";
+  a.tracker->trained(16, 100ms);
+  b.tracker->trained(16, 100ms);
+  for (auto const* file : {"first", "second"}) {
+    CAPTURE(file);
+    swarm.run_for(12s);
+    CHECK(a.tracker->view().progress.peers == 2);
+    // Two epochs without a sample of its own: it says nothing more, and takes no leave.
+    b.tracker->entered(4);
+    b.tracker->entered(5);
+    log::start(log::Level::info, folder / file);
+    swarm.run_for(5min);
+    log::start(log::Level::warning, "");
+    CHECK(a.tracker->view().progress.peers == 1);
+    CHECK(lines_with(folder / file, back) == 1);
+    b.tracker->entered(3);
+    b.tracker->trained(16, 100ms);
+  }
   swarm.world.run(a.tracker->close());
   swarm.world.run(b.tracker->close());
 }
