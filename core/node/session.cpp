@@ -9,25 +9,15 @@
 #include "core/crypto/peer_id.hpp"
 #include "core/device/machine.hpp"
 #include "core/node/checkpoint.hpp"
-#include "core/node/events.hpp"
+#include "core/node/detail/session_state.hpp"
 #include "core/node/task_files.hpp"
-#include "core/node/trainer.hpp"
-#include "core/optim/collaborative_optimizer.hpp"
 #include "core/task/link.hpp"
 
 namespace waggle::node {
 namespace {
 
 constexpr Duration kTrainerStart = std::chrono::minutes(5);
-constexpr Duration kEvaluationTime = std::chrono::minutes(10);
-constexpr Duration kCheckpointEvery =
-    std::chrono::seconds(60);  // longer: a power cut loses more; shorter: disk for nothing
-// Others wait in the round for whoever measures: all together at most this part of the time.
-constexpr Duration kEvaluateEvery = std::chrono::seconds(10);
-constexpr int kEvaluateShare = 50;
 constexpr double kProgressSeconds = 0.5;
-// Between two looks whether a full disk has room again.
-constexpr Duration kRoomEvery = std::chrono::seconds(5);
 
 Result<optim::OptimizerOptions> optimizer_options(task::Definition const& d, bool client_mode) {
   optim::OptimizerOptions options;
@@ -60,329 +50,203 @@ Status check_needs(task::Definition const& d) {
 
 }  // namespace
 
-struct Session::State {
-  State(Services& s, FoundTask f, SessionOptions o, EventSink e)
-      : services(s), found(std::move(f)), options(o), events(std::move(e)), scope(s.runtime()) {}
+void Session::State::enter(std::string state, std::string text) {
+  view.state = state;
+  events(events::state(services, state, text));
+}
 
-  Services& services;
-  FoundTask found;
-  SessionOptions options;
-  EventSink events;
-  task::Definition definition;
-  std::unique_ptr<Trainer> trainer;
-  std::unique_ptr<optim::CollaborativeOptimizer> optimizer;
-  TaskView view;
-  events::Given given;
-  std::int64_t finish_at = 0;  ///< 0: not asked
-  bool finish_soon = false;
-  bool target_reached = false;
-  bool measure_whole = false;  ///< asked for
-  bool paused_by_user = false;
-  std::string disk_full;  ///< why nothing is trained: need, have and path; empty: there is room
-  TimePoint last_checkpoint{};
-  TimePoint next_evaluation{};
-  TimePoint last_progress{};
-  std::int64_t checkpoint_epoch = -1;
-  std::shared_ptr<averaging::StateSnapshot const> unsaved;  ///< what a full disk did not take
-  Scope scope;
-
-  Runtime& runtime() { return services.runtime(); }
-
-  void enter(std::string state, std::string text) {
-    view.state = state;
-    events(events::state(services, state, text));
-  }
-
-  Co<Status> fetch(std::map<std::string, std::filesystem::path>& files) {
-    enter("fetching", cat("fetching ", definition.title));
-    std::function<void(blob::FetchProgress const&)> progress =
-        [this](blob::FetchProgress const& p) {
-          view.fetch_done = p.done;
-          view.fetch_total = p.total;
-          if (p.done < p.total && to_seconds(runtime().now() - last_progress) < kProgressSeconds)
-            return;
-          last_progress = runtime().now();
-          events(events::fetch(services, p.done, p.total, p.providers));
-        };
-    // Serve from the first chunk on.
-    serve_files_of(services, found.record);
-    for (;;) {
-      auto report = progress;
-      auto fetched = co_await fetch_files(services, found.record, std::move(report), kNoDeadline);
-      if (fetched) {
-        files = *std::move(fetched);
-        break;
-      }
-      if (fetched.error().code != Errc::too_large) co_return std::move(fetched).error();
-      // What came stays and is served; whoever owns the disk makes room, or leaves.
-      say_disk_full(fetched.error().detail);
-      WAGGLE_CO_TRY_STATUS(co_await runtime().sleep_for(kRoomEvery));
+Co<Status> Session::State::fetch(std::map<std::string, std::filesystem::path>& files) {
+  enter("fetching", cat("fetching ", definition.title));
+  std::function<void(blob::FetchProgress const&)> progress = [this](blob::FetchProgress const& p) {
+    view.fetch_done = p.done;
+    view.fetch_total = p.total;
+    if (p.done < p.total && to_seconds(runtime().now() - last_progress) < kProgressSeconds) return;
+    last_progress = runtime().now();
+    events(events::fetch(services, p.done, p.total, p.providers));
+  };
+  // Serve from the first chunk on.
+  serve_files_of(services, found.record);
+  for (;;) {
+    auto report = progress;
+    auto fetched = co_await fetch_files(services, found.record, std::move(report), kNoDeadline);
+    if (fetched) {
+      files = *std::move(fetched);
+      break;
     }
-    disk_full.clear();
-    co_return ok();
+    if (fetched.error().code != Errc::too_large) co_return std::move(fetched).error();
+    // What came stays and is served; whoever owns the disk makes room, or leaves.
+    say_disk_full(fetched.error().detail);
+    WAGGLE_CO_TRY_STATUS(co_await runtime().sleep_for(kRoomEvery));
   }
+  disk_full.clear();
+  co_return ok();
+}
 
-  // Once for each time that the disk fills up; the numbers on view are the newest.
-  void say_disk_full(std::string why) {
-    bool const fresh = disk_full.empty();
-    disk_full = std::move(why);
-    view.state = "paused";
-    view.reason = disk_full;
-    if (!fresh) return;
-    events(events::state(services, "paused", cat("paused until there is room: ", disk_full)));
-    services.notice(disk_full);
+// Once for each time that the disk fills up; the numbers on view are the newest.
+void Session::State::say_disk_full(std::string why) {
+  bool const fresh = disk_full.empty();
+  disk_full = std::move(why);
+  view.state = "paused";
+  view.reason = disk_full;
+  if (!fresh) return;
+  events(events::state(services, "paused", cat("paused until there is room: ", disk_full)));
+  services.notice(disk_full);
+}
+
+// Every pause names its reason; a person's comes first.
+void Session::State::pause_or_train() {
+  bool const pause = paused_by_user || !disk_full.empty();
+  if (optimizer && pause) optimizer->pause();
+  if (optimizer && !pause) optimizer->resume();
+  if (!optimizer || view.state == "finishing" || view.state == "done") return;
+  view.state = pause ? "paused" : "training";
+  view.reason = paused_by_user ? "paused by you" : disk_full;
+}
+
+// The newest checkpoint, or the task's initial weights at epoch 0.
+Co<Result<std::int64_t>> Session::State::take_up(
+    std::map<std::string, std::filesystem::path> const& files) {
+  auto const deadline = runtime().now() + kTrainerStart;
+  auto checkpoint =
+      co_await load_checkpoint(services, found.record.operator_id, found.record.prefix);
+  if (!checkpoint) co_return std::move(checkpoint).error();
+  if (*checkpoint) {
+    auto restored = co_await trainer->restore(**checkpoint, deadline);
+    if (restored) co_return (*checkpoint)->epoch;
+    if (restored.error().code == Errc::cancelled) co_return std::move(restored).error();
+    services.notice(cat("the saved state of ",
+                        definition.prefix,
+                        " does not fit (",
+                        restored.error().detail,
+                        "); beginning anew"));
   }
-
-  // Every pause names its reason; a person's comes first.
-  void pause_or_train() {
-    bool const pause = paused_by_user || !disk_full.empty();
-    if (optimizer && pause) optimizer->pause();
-    if (optimizer && !pause) optimizer->resume();
-    if (!optimizer || view.state == "finishing" || view.state == "done") return;
-    view.state = pause ? "paused" : "training";
-    view.reason = paused_by_user ? "paused by you" : disk_full;
+  auto const weights = files.find(std::string(kWeightsBlob));
+  if (weights != files.end()) {
+    WAGGLE_CO_TRY_STATUS(co_await trainer->read_weights(weights->second, deadline));
   }
+  co_return std::int64_t{0};
+}
 
-  // The newest checkpoint, or the task's initial weights at epoch 0.
-  Co<Result<std::int64_t>> take_up(std::map<std::string, std::filesystem::path> const& files) {
-    auto const deadline = runtime().now() + kTrainerStart;
-    auto checkpoint =
-        co_await load_checkpoint(services, found.record.operator_id, found.record.prefix);
-    if (!checkpoint) co_return std::move(checkpoint).error();
-    if (*checkpoint) {
-      auto restored = co_await trainer->restore(**checkpoint, deadline);
-      if (restored) co_return (*checkpoint)->epoch;
-      if (restored.error().code == Errc::cancelled) co_return std::move(restored).error();
-      services.notice(cat("the saved state of ",
-                          definition.prefix,
-                          " does not fit (",
-                          restored.error().detail,
-                          "); beginning anew"));
+Co<Status> Session::State::start_trainer(
+    std::map<std::string, std::filesystem::path> const& files) {
+  enter("starting", "starting the trainer");
+  TrainerOptions trainer_options;
+  trainer_options.files = files;
+  trainer_options.files.erase(std::string(kWeightsBlob));
+  trainer_options.threads = services.options().threads;
+  trainer_options.seed = runtime().random_u64();
+  WAGGLE_CO_TRY(
+      trainer,
+      co_await Trainer::start(
+          services, definition, std::move(trainer_options), runtime().now() + kTrainerStart));
+  co_return ok();
+}
+
+Co<Status> Session::State::run() {
+  WAGGLE_CO_TRY(definition,
+                task::Definition::parse(found.record.toml, cat("task ", found.record.prefix)));
+  WAGGLE_CO_TRY_STATUS(check_needs(definition));
+  view.title = definition.title;
+  view.target_batch_size = static_cast<std::uint64_t>(definition.swarm.target_batch_size);
+  services.directory().keep_alive(found.record, found.envelope, false);
+  WAGGLE_CO_TRY_STATUS(co_await remember_task(services, found, true));
+  std::map<std::string, std::filesystem::path> files;
+  WAGGLE_CO_TRY_STATUS(co_await fetch(files));
+  WAGGLE_CO_TRY_STATUS(co_await start_trainer(files));
+  WAGGLE_CO_TRY(auto const epoch, co_await take_up(files));
+  WAGGLE_CO_TRY(auto const optimizer_opts,
+                optimizer_options(definition, services.options().client_mode));
+  optimizer = std::make_unique<optim::CollaborativeOptimizer>(services.swarm(),
+                                                              services.dht(),
+                                                              services.compute(),
+                                                              services.record_key(),
+                                                              *trainer,
+                                                              optimizer_opts);
+  optimizer->on_epoch([this](optim::EpochReport const& report) { epoch_ended(report); });
+  optimizer->between_epochs(
+      [this](optim::EpochReport const& report) { return measure_and_save(report); });
+  enter("training", "");
+  events(events::training(
+      services, epoch, trainer->parameter_count(), trainer->facts().training_flops_per_sample));
+  view.epoch = epoch;
+  pause_or_train();
+  if (finish_soon) optimizer->finish();
+  auto const trained = co_await optimizer->run(
+      epoch, [this](optim::EpochReport const& report) { return enough(report); });
+  if (!trained) co_return trained;
+  co_return co_await finish_well();
+}
+
+bool Session::State::enough(optim::EpochReport const& report) const {
+  if (finish_at > 0 && report.epoch >= finish_at) return true;
+  if (options.until_epoch > 0 && report.epoch >= options.until_epoch) return true;
+  return target_reached;
+}
+
+void Session::State::epoch_ended(optim::EpochReport const& report) {
+  double const flops = trainer->facts().training_flops_per_sample;
+  given.samples += report.our_samples;
+  given.credits += static_cast<double>(report.our_samples) * flops / 1e9;
+  given.samples_per_second = optimizer->status().samples_per_second;
+  view.epoch = report.epoch;
+  view.loss = report.loss;
+  view.learning_rate = report.learning_rate;
+  view.samples_given = given.samples;
+  view.last_round = round_view(report);
+  events(events::epoch(services, report, given));
+  note_in_ledger(report, flops);
+}
+
+RoundView Session::State::round_view(optim::EpochReport const& report) {
+  RoundView view;
+  view.epoch = report.epoch;
+  view.outcome = report.averaged ? "averaged" : "local";
+  view.why = report.why;
+  view.seconds = to_seconds(report.took);
+  if (report.gradients) {
+    for (auto const& peer : report.gradients->group) view.group.push_back(crypto::to_text(peer));
+    view.bytes_sent = report.gradients->bytes_sent;
+    view.bytes_received = report.gradients->bytes_received;
+    view.values_sent = report.gradients->values_sent;
+  }
+  return view;
+}
+
+void Session::State::note_in_ledger(optim::EpochReport const& report, double flops) {
+  store::LedgerRow row;
+  row.time = runtime().unix_time();
+  row.operator_id = to_bytes(found.record.operator_id.bytes());
+  row.prefix = found.record.prefix;
+  row.epoch = report.epoch;
+  row.samples = report.our_samples;
+  row.gigaflop = static_cast<double>(report.our_samples) * flops / 1e9;
+  row.group_size =
+      report.gradients ? static_cast<std::uint32_t>(report.gradients->group.size()) : 1;
+  for (auto const& round : {report.gradients, report.state})
+    if (round) {
+      row.bytes_sent += round->bytes_sent;
+      row.bytes_received += round->bytes_received;
     }
-    auto const weights = files.find(std::string(kWeightsBlob));
-    if (weights != files.end()) {
-      WAGGLE_CO_TRY_STATUS(co_await trainer->read_weights(weights->second, deadline));
-    }
-    co_return std::int64_t{0};
-  }
+  row.outcome = report.averaged ? "averaged" : "local";
+  row.loss = report.loss;
+  row.seconds = to_seconds(report.took);
+  services.disk().post([&store = services.store(), row = std::move(row)] {
+    if (auto const written = store.add_ledger(row); !written)
+      log::warning("store", written.error().detail);
+  });
+}
 
-  Co<Status> start_trainer(std::map<std::string, std::filesystem::path> const& files) {
-    enter("starting", "starting the trainer");
-    TrainerOptions trainer_options;
-    trainer_options.files = files;
-    trainer_options.files.erase(std::string(kWeightsBlob));
-    trainer_options.threads = services.options().threads;
-    trainer_options.seed = runtime().random_u64();
-    WAGGLE_CO_TRY(
-        trainer,
-        co_await Trainer::start(
-            services, definition, std::move(trainer_options), runtime().now() + kTrainerStart));
-    co_return ok();
-  }
-
-  Co<Status> run() {
-    WAGGLE_CO_TRY(definition,
-                  task::Definition::parse(found.record.toml, cat("task ", found.record.prefix)));
-    WAGGLE_CO_TRY_STATUS(check_needs(definition));
-    view.title = definition.title;
-    view.target_batch_size = static_cast<std::uint64_t>(definition.swarm.target_batch_size);
-    services.directory().keep_alive(found.record, found.envelope, false);
-    WAGGLE_CO_TRY_STATUS(co_await remember_task(services, found, true));
-    std::map<std::string, std::filesystem::path> files;
-    WAGGLE_CO_TRY_STATUS(co_await fetch(files));
-    WAGGLE_CO_TRY_STATUS(co_await start_trainer(files));
-    WAGGLE_CO_TRY(auto const epoch, co_await take_up(files));
-    WAGGLE_CO_TRY(auto const optimizer_opts,
-                  optimizer_options(definition, services.options().client_mode));
-    optimizer = std::make_unique<optim::CollaborativeOptimizer>(services.swarm(),
-                                                                services.dht(),
-                                                                services.compute(),
-                                                                services.record_key(),
-                                                                *trainer,
-                                                                optimizer_opts);
-    optimizer->on_epoch([this](optim::EpochReport const& report) { epoch_ended(report); });
-    optimizer->between_epochs(
-        [this](optim::EpochReport const& report) { return measure_and_save(report); });
-    enter("training", "");
-    events(events::training(
-        services, epoch, trainer->parameter_count(), trainer->facts().training_flops_per_sample));
-    view.epoch = epoch;
-    pause_or_train();
-    if (finish_soon) optimizer->finish();
-    auto const trained = co_await optimizer->run(
-        epoch, [this](optim::EpochReport const& report) { return enough(report); });
-    if (!trained) co_return trained;
-    co_return co_await finish_well();
-  }
-
-  bool enough(optim::EpochReport const& report) const {
-    if (finish_at > 0 && report.epoch >= finish_at) return true;
-    if (options.until_epoch > 0 && report.epoch >= options.until_epoch) return true;
-    return target_reached;
-  }
-
-  void epoch_ended(optim::EpochReport const& report) {
-    double const flops = trainer->facts().training_flops_per_sample;
-    given.samples += report.our_samples;
-    given.credits += static_cast<double>(report.our_samples) * flops / 1e9;
-    given.samples_per_second = optimizer->status().samples_per_second;
-    view.epoch = report.epoch;
-    view.loss = report.loss;
-    view.learning_rate = report.learning_rate;
-    view.samples_given = given.samples;
-    view.last_round = round_view(report);
-    events(events::epoch(services, report, given));
-    note_in_ledger(report, flops);
-  }
-
-  static RoundView round_view(optim::EpochReport const& report) {
-    RoundView view;
-    view.epoch = report.epoch;
-    view.outcome = report.averaged ? "averaged" : "local";
-    view.why = report.why;
-    view.seconds = to_seconds(report.took);
-    if (report.gradients) {
-      for (auto const& peer : report.gradients->group) view.group.push_back(crypto::to_text(peer));
-      view.bytes_sent = report.gradients->bytes_sent;
-      view.bytes_received = report.gradients->bytes_received;
-      view.values_sent = report.gradients->values_sent;
-    }
-    return view;
-  }
-
-  void note_in_ledger(optim::EpochReport const& report, double flops) {
-    store::LedgerRow row;
-    row.time = runtime().unix_time();
-    row.operator_id = to_bytes(found.record.operator_id.bytes());
-    row.prefix = found.record.prefix;
-    row.epoch = report.epoch;
-    row.samples = report.our_samples;
-    row.gigaflop = static_cast<double>(report.our_samples) * flops / 1e9;
-    row.group_size =
-        report.gradients ? static_cast<std::uint32_t>(report.gradients->group.size()) : 1;
-    for (auto const& round : {report.gradients, report.state})
-      if (round) {
-        row.bytes_sent += round->bytes_sent;
-        row.bytes_received += round->bytes_received;
-      }
-    row.outcome = report.averaged ? "averaged" : "local";
-    row.loss = report.loss;
-    row.seconds = to_seconds(report.took);
-    services.disk().post([&store = services.store(), row = std::move(row)] {
-      if (auto const written = store.add_ledger(row); !written)
-        log::warning("store", written.error().detail);
-    });
-  }
-
-  // Between two epochs the trainer is ours: the time to measure on held-out data and to save.
-  Co<Status> measure_and_save(optim::EpochReport const& report) {
-    auto const now = runtime().now();
-    bool whole = std::exchange(measure_whole, false);
-    // Peers take turns by their place in the group, so that one of them measures while the others
-    // train on.
-    bool const asked = options.until_accuracy.has_value();
-    if (!whole && now >= next_evaluation && (asked || my_turn(report))) {
-      auto measured = co_await trainer->evaluate(/*whole=*/false, now + kEvaluationTime);
-      if (!measured) co_return std::move(measured).error();
-      auto const peers = report.gradients ? std::ssize(report.gradients->group) : 1;
-      auto const after = runtime().now();
-      next_evaluation = after + std::max(kEvaluateEvery, kEvaluateShare * peers * (after - now));
-      take_measurement(report.epoch, *measured, Measured::sample);
-      // What a sample promises is checked on the whole set before anybody leaves on it.
-      whole = asked && measured->accuracy && *measured->accuracy >= *options.until_accuracy;
-    }
-    if (whole) {
-      auto measured = co_await trainer->evaluate(/*whole=*/true, runtime().now() + kEvaluationTime);
-      if (!measured) co_return std::move(measured).error();
-      take_measurement(report.epoch, *measured, Measured::whole);
-      target_reached =
-          asked && measured->accuracy && *measured->accuracy >= *options.until_accuracy;
-    }
-    if (now - last_checkpoint > kCheckpointEvery) {
-      last_checkpoint = now;
-      auto saved = co_await save(report.epoch);
-      if (!saved && saved.error().code == Errc::cancelled) co_return saved;
-      if (!saved && saved.error().code == Errc::too_large) {
-        wait_for_room(saved.error().detail, report.epoch);
-      } else if (!saved) {
-        services.notice(cat("the state could not be saved: ", saved.error().detail));
-      }
-    }
-    co_return ok();
-  }
-
-  // Training on would give what a power cut takes away: nothing is trained until it can be saved.
-  void wait_for_room(std::string why, std::int64_t epoch) {
-    bool const waiting = !disk_full.empty();
-    say_disk_full(std::move(why));
-    pause_or_train();
-    if (!waiting) scope.spawn("wait for room", save_when_there_is_room(epoch));
-  }
-
-  Co<void> save_when_there_is_room(std::int64_t epoch) {
-    for (;;) {
-      auto const slept = co_await runtime().sleep_for(kRoomEvery);
-      if (!slept) co_return;
-      if (!unsaved) break;
-      auto state = unsaved;
-      auto const saved = co_await save_checkpoint(services, found.record, std::move(state));
-      if (saved) {
-        checkpoint_epoch = epoch;
-        break;
-      }
-      if (saved.error().code == Errc::cancelled) co_return;
-      if (saved.error().code != Errc::too_large) {
-        services.notice(cat("the state could not be saved: ", saved.error().detail));
-        break;
-      }
-      say_disk_full(saved.error().detail);
-      pause_or_train();
-    }
-    unsaved.reset();
-    disk_full.clear();
-    pause_or_train();
-    events(events::state(services, view.state, "there is room again"));
-  }
-
-  bool my_turn(optim::EpochReport const& report) const {
-    if (!report.gradients || report.gradients->group.empty()) return true;
-    auto group = report.gradients->group;
-    std::sort(group.begin(), group.end());
-    return group[static_cast<std::size_t>(report.epoch) % group.size()] == services.swarm().self();
-  }
-
-  enum class Measured : std::uint8_t { sample, whole, final };
-
-  void take_measurement(std::int64_t epoch, Evaluation const& measured, Measured how) {
-    view.test_loss = measured.loss;
-    view.test_accuracy = measured.accuracy;
-    events(events::evaluation(
-        services, epoch, measured, how != Measured::sample, how == Measured::final));
-  }
-
-  Co<Status> save(std::int64_t epoch) {
-    if (epoch == checkpoint_epoch) co_return ok();
-    WAGGLE_CO_TRY(auto state, co_await trainer->snapshot(epoch, runtime().now() + kEvaluationTime));
-    auto kept = state;
-    auto saved = co_await save_checkpoint(services, found.record, std::move(state));
-    if (saved) checkpoint_epoch = epoch;
-    bool const full = !saved && saved.error().code == Errc::too_large;
-    unsaved = full ? std::move(kept) : nullptr;
-    co_return saved;
-  }
-
-  Co<Status> finish_well() {
-    enter("finishing", "finished; measuring on all held-out data and saving");
-    co_await optimizer->close();
-    auto saved = co_await save(view.epoch);
-    auto measured = co_await trainer->evaluate(/*whole=*/true, runtime().now() + kEvaluationTime);
-    if (measured) take_measurement(view.epoch, *measured, Measured::final);
-    view.state = "done";
-    events(events::left(services, view.epoch, given));
-    if (!saved) co_return saved;
-    co_return ok();
-  }
-};
+Co<Status> Session::State::finish_well() {
+  enter("finishing", "finished; measuring on all held-out data and saving");
+  co_await optimizer->close();
+  auto saved = co_await save(view.epoch);
+  auto measured = co_await trainer->evaluate(/*whole=*/true, runtime().now() + kEvaluationTime);
+  if (measured) take_measurement(view.epoch, *measured, Measured::final);
+  view.state = "done";
+  events(events::left(services, view.epoch, given));
+  if (!saved) co_return saved;
+  co_return ok();
+}
 
 Session::Session(Services& services, FoundTask found, SessionOptions options, EventSink events)
     : state_(std::make_unique<State>(services, std::move(found), options, std::move(events))) {
