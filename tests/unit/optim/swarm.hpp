@@ -29,7 +29,8 @@ inline constexpr bool kWhole = false;
 /// All of them in sim_optim, the first `n` in unit_optim.
 template <class T>
 std::vector<T> variants(std::size_t n, std::initializer_list<T> all) {
-  return {all.begin(), kWhole || n > all.size() ? all.end() : all.begin() + n};
+  auto const* const end = kWhole || n > all.size() ? all.end() : all.begin() + n;
+  return std::vector<T>(all.begin(), end);
 }
 
 /// RSA keys are slow to make; tests share a few, each made when it is first asked for.
