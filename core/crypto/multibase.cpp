@@ -2,6 +2,7 @@
 #include "core/crypto/multibase.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/base/text.hpp"
 
@@ -38,15 +39,29 @@ std::string encode_bits(ByteView bytes, std::string_view alphabet, unsigned bits
   return out;
 }
 
-Result<Bytes> decode_bits(std::string_view text, std::string_view alphabet, unsigned bits) {
+// Every byte's value as a digit, or kNoDigit. A search in the alphabet would cost most of a
+// decoding.
+constexpr unsigned char kNoDigit = 255;
+
+constexpr std::array<unsigned char, 256> digits_of(std::string_view alphabet) {
+  std::array<unsigned char, 256> out{};
+  out.fill(kNoDigit);
+  for (std::size_t i = 0; i < alphabet.size(); ++i)
+    out[static_cast<unsigned char>(alphabet[i])] = static_cast<unsigned char>(i);
+  return out;
+}
+
+template <std::string_view const& alphabet>
+Result<Bytes> decode_bits(std::string_view text, unsigned bits) {
+  static constexpr auto kDigits = digits_of(alphabet);
   Bytes out;
   out.reserve(text.size() * bits / 8);
   unsigned held = 0;
   unsigned count = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    auto const digit = alphabet.find(text[i]);
-    if (digit == std::string_view::npos) return bad_letter(alphabet, i);
-    held = held << bits | static_cast<unsigned>(digit);
+    unsigned const digit = kDigits[static_cast<unsigned char>(text[i])];
+    if (digit == kNoDigit) return bad_letter(alphabet, i);
+    held = held << bits | digit;
     count += bits;
     if (count < 8) continue;
     count -= 8;
@@ -133,7 +148,7 @@ Result<Bytes> base64_decode(std::string_view text) {
   if (text.size() % 4 != 0)
     return Error{Errc::malformed, cat("base64 text of ", text.size(), " letters is cut off")};
   for (int padding = 0; padding < 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
-  return decode_bits(text, kBase64, 6);
+  return decode_bits<kBase64>(text, 6);
 }
 
 std::string multibase_base64url(ByteView bytes) {
@@ -149,13 +164,13 @@ Result<Bytes> multibase_decode(std::string_view text) {
   auto const digits = text.substr(1);
   switch (text.front()) {
     case 'f':
-      return decode_bits(digits, kBase16, 4);
+      return decode_bits<kBase16>(digits, 4);
     case 'F':
-      return decode_bits(lower(digits), kBase16, 4);
+      return decode_bits<kBase16>(lower(digits), 4);
     case 'b':
-      return decode_bits(digits, kBase32, 5);
+      return decode_bits<kBase32>(digits, 5);
     case 'B':
-      return decode_bits(lower(digits), kBase32, 5);
+      return decode_bits<kBase32>(lower(digits), 5);
     case 'k':
       return decode_number(digits, kBase36);
     case 'K':
@@ -163,9 +178,9 @@ Result<Bytes> multibase_decode(std::string_view text) {
     case 'z':
       return decode_number(digits, kBase58);
     case 'm':
-      return decode_bits(digits, kBase64, 6);
+      return decode_bits<kBase64>(digits, 6);
     case 'u':
-      return decode_bits(digits, kBase64Url, 6);
+      return decode_bits<kBase64Url>(digits, 6);
     default:
       return Error{Errc::malformed, "multibase letter is not one of f F b B k K z m u"};
   }
