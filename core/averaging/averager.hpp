@@ -48,8 +48,6 @@ struct AveragerOptions {
   /// Largest weight accepted from `peer` in this round; a larger, negative or non-finite one gets
   /// the sender banned from the round. Unset: finite and ≥ 0.
   std::function<double(PeerId const& peer)> weight_limit;
-  /// Whom to have no group with: neither let in nor asked. Unset: nobody.
-  std::function<bool(PeerId const& peer)> unwanted;
   /// Asked by a leader each time a follower joins. Unset: no early close.
   std::function<Expected()> expected;
 };

@@ -30,8 +30,7 @@ void Matchmaker::start_asking(Scope& tasks, Search const& search) {
     auto const patience = last_ask_connected_ ? kHedgeConnected : kHedgeUnconnected;
     if (!asking_.empty() && now - last_ask_ < patience) return;
     auto const skip = [&](PeerId const& peer) {
-      return asking_.contains(peer) || left_alone(peer) ||
-             (options_.unwanted && options_.unwanted(peer));
+      return asking_.contains(peer) || left_alone(peer);
     };
     auto const candidate = rules_.next_leader(skip);
     if (!candidate) return;
@@ -153,8 +152,7 @@ Co<Status> Matchmaker::serve(net::rpc::ServerCall& call) {
   auto code = MessageCode::protocol_violation;
   if (request) code = rules_.check_join(caller, *request, asking != asking_.end());
   if (code == MessageCode::bad_schema_hash) note_other_model(caller);
-  if (code == MessageCode::accepted && (rules_.followers().size() >= kMaxWaitingFollowers ||
-                                        (options_.unwanted && options_.unwanted(caller))))
+  if (code == MessageCode::accepted && rules_.followers().size() >= kMaxWaitingFollowers)
     code = MessageCode::group_is_full;
   MessageFromLeader answer;
   answer.code = code;

@@ -15,10 +15,17 @@ using averaging::ReducedSpan;
 using averaging::RoundReport;
 
 // Larger lets more through, smaller refuses honest rounds: README of this folder.
-constexpr double kLoud = 6;
+constexpr double kLoud = 1000;
 constexpr double kSigma = 8;
 constexpr double kApart = -0.2;
 constexpr double kLikeOurs = 0.3;
+constexpr double kQuiet = 0.1;
+// How fast a suspicious round is forgotten, and how many are too many: eight running, or two of
+// three for long.
+constexpr double kRemember = 0.9;
+constexpr double kTooMany = 5.5;
+constexpr double kForgiven = 0.5;
+constexpr std::size_t kMostRemembered = 1024;
 constexpr double kSpread = 8;
 constexpr double kNearSteps = 0.5;
 constexpr double kNearLength = 0.5;
@@ -44,21 +51,20 @@ struct Sums {
     double const lengths = std::sqrt(own) * std::sqrt(rest);
     return lengths > 0 ? dot / lengths : 0;
   }
+
+  /// In lengths of what gradients are like here; 0 if nothing is known.
+  [[nodiscard]] double loudness() const {
+    double const known = std::max(own, recent);
+    return known > 0 ? std::sqrt(mean / known) : 0;
+  }
+
+  [[nodiscard]] double steps_moved() const { return step > 0 ? std::sqrt(moved / step) : 0; }
+
+  [[nodiscard]] double lengths_moved() const { return own > 0 ? std::sqrt(moved / own) : 0; }
 };
 
 double widened(std::size_t n) {
   return 1 + 8 / std::sqrt(static_cast<double>(n));
-}
-
-void set_own(RoundReport const& report,
-             std::size_t reducer,
-             std::span<float const> own,
-             std::span<float> values) {
-  for (auto const& span : report.spans)
-    if (span.reducer == reducer)
-      std::copy_n(own.begin() + static_cast<std::ptrdiff_t>(span.offset),
-                  span.numel,
-                  values.begin() + static_cast<std::ptrdiff_t>(span.offset));
 }
 
 // Whether the report is of this vector at all; ours always is.
@@ -78,11 +84,11 @@ double median(std::vector<double> values) {
 /// more, so that one liar cannot be it.
 std::optional<double> reference(std::vector<Sums> const& sums,
                                 std::optional<std::size_t> self,
-                                double (*figure)(Sums const&)) {
-  if (self && sums[*self].n >= kEnough) return figure(sums[*self]);
+                                double (Sums::*figure)() const) {
+  if (self && sums[*self].n >= kEnough) return (sums[*self].*figure)();
   std::vector<double> others;
   for (auto const& s : sums)
-    if (s.n >= kEnough) others.push_back(figure(s));
+    if (s.n >= kEnough) others.push_back((s.*figure)());
   if (others.size() < 3) return std::nullopt;
   return median(std::move(others));
 }
@@ -91,6 +97,21 @@ std::optional<std::size_t> position(RoundReport const& report, PeerId const& pee
   auto const found = std::find(report.group.begin(), report.group.end(), peer);
   if (found == report.group.end()) return std::nullopt;
   return static_cast<std::size_t>(found - report.group.begin());
+}
+
+/// Sets the elements of `values` that these reducers averaged back to `own`.
+void take_back(RoundReport const& report,
+               std::span<RefusedReducer const> refused,
+               std::span<float const> own,
+               std::span<float> values) {
+  for (auto const& r : refused) {
+    auto const reducer = position(report, r.peer);
+    for (auto const& span : report.spans) {
+      if (span.reducer != reducer) continue;
+      auto const from = own.subspan(span.offset, span.numel);
+      std::copy(from.begin(), from.end(), values.subspan(span.offset, span.numel).begin());
+    }
+  }
 }
 
 }  // namespace
@@ -133,27 +154,29 @@ std::vector<RefusedReducer> AverageGuard::check_gradients(RoundReport const& rep
       if (tensor < recent_.size()) s.recent += recent_[tensor];
     }
   }
-  auto const ours = reference(sums, us, [](Sums const& s) { return s.cosine(); });
+  auto const our_cosine = reference(sums, us, &Sums::cosine);
+  auto const our_loudness = reference(sums, us, &Sums::loudness);
   std::vector<bool> bad(report.group.size());
   for (std::size_t p = 0; p < sums.size(); ++p) {
     auto const& s = sums[p];
-    if (s.n == 0 || us == p) continue;
-    double const known = std::max(s.own, s.recent);
+    if (s.n == 0) continue;
+    auto const& peer = report.group[p];
     double const bound = kLoud * widened(s.n);
     double const cosine = s.cosine();
-    std::string why;
-    if (!std::isfinite(s.mean))
-      why = "its average is not finite";
-    else if (known > 0 && s.mean > bound * bound * known)
-      why = cat("its average is ", std::sqrt(s.mean / known), " times what gradients are here");
-    else if (ours && s.dot < -kSigma * std::sqrt(s.product) && cosine < kApart &&
-             cosine < *ours - kLikeOurs)
-      why = cat("its average points against ours (", cosine, "), elsewhere ", *ours);
-    if (why.empty()) continue;
+    bool const quiet = s.mean < kQuiet * kQuiet * share * share * s.own;
+    bool const against = our_cosine && s.dot < -kSigma * std::sqrt(s.product) && cosine < kApart &&
+                         cosine < *our_cosine - kLikeOurs;
+    bool const loud = !(s.loudness() <= bound);
+    bool const alone = loud ? our_loudness && *our_loudness <= bound : quiet || against;
+    bool const too_often = us != p && remember(peer, alone) > kTooMany;
+    if (!loud && !too_often) continue;
+    auto why = loud ? cat("its average is ", s.loudness(), " times what gradients are here")
+                    : cat("its averages are nothing, or against what others average: ", cosine);
     bad[p] = true;
-    set_own(report, p, own, values);
-    refused.push_back({report.group[p], std::move(why)});
+    refused.push_back({peer, why, us != p && (alone || too_often)});
+    if (refused.back().alone) suspicions_[peer].why = std::move(why);
   }
+  take_back(report, refused, own, values);
 
   // Refused elements say nothing new.
   std::vector<double> squares(recent_.size());
@@ -175,6 +198,23 @@ std::vector<RefusedReducer> AverageGuard::check_gradients(RoundReport const& rep
     recent_[t] = std::max(now, (1 - kForget) * recent_[t] + kForget * now);
   }
   return refused;
+}
+
+double AverageGuard::remember(PeerId const& peer, bool suspect) {
+  if (!suspect && !suspicions_.contains(peer)) return 0;
+  if (suspicions_.size() >= kMostRemembered) suspicions_.clear();
+  auto& rounds = suspicions_[peer].rounds;
+  rounds = kRemember * rounds + (suspect ? 1 : 0);
+  if (rounds >= kForgiven) return rounds;
+  suspicions_.erase(peer);
+  return 0;
+}
+
+std::map<PeerId, std::string> AverageGuard::distrusted() const {
+  std::map<PeerId, std::string> reasons;
+  for (auto const& [peer, suspicion] : suspicions_)
+    if (!suspicion.why.empty()) reasons[peer] = suspicion.why;
+  return reasons;
 }
 
 StateVerdict AverageGuard::check_state(RoundReport const& report,
@@ -201,10 +241,8 @@ StateVerdict AverageGuard::check_state(RoundReport const& report,
       if (parameter) s.step += (a - before[i]) * (a - before[i]);
     }
   }
-  auto const our_steps = reference(
-      steps, us, [](Sums const& s) { return s.step > 0 ? std::sqrt(s.moved / s.step) : 0; });
-  auto const our_lengths = reference(
-      lengths, us, [](Sums const& s) { return s.own > 0 ? std::sqrt(s.moved / s.own) : 0; });
+  auto const our_steps = reference(steps, us, &Sums::steps_moved);
+  auto const our_lengths = reference(lengths, us, &Sums::lengths_moved);
   Sums all;
   for (std::size_t p = 0; p < steps.size(); ++p) {
     std::string why;
@@ -223,37 +261,16 @@ StateVerdict AverageGuard::check_state(RoundReport const& report,
       judge(steps[p], std::sqrt(steps[p].step), our_steps, kNearSteps, "parameters");
       judge(lengths[p], std::sqrt(lengths[p].own), our_lengths, kNearLength, "statistics");
     }
-    if (why.empty()) {
-      all.moved += steps[p].moved;
-      all.step += steps[p].step;
+    if (!why.empty()) {
+      verdict.refused.push_back({report.group[p], std::move(why), false});
       continue;
     }
-    set_own(report, p, own, values);
-    verdict.refused.push_back({report.group[p], std::move(why)});
+    all.moved += steps[p].moved;
+    all.step += steps[p].step;
   }
-  if (all.step > 0) verdict.steps = std::sqrt(all.moved / all.step);
+  take_back(report, verdict.refused, own, values);
+  verdict.steps = all.steps_moved();
   return verdict;
-}
-
-void LyingReducers::round(std::span<PeerId const> group, std::span<RefusedReducer const> refused) {
-  auto const lied = [&](PeerId const& peer) {
-    return std::find_if(
-        refused.begin(), refused.end(), [&](RefusedReducer const& r) { return r.peer == peer; });
-  };
-  for (auto const& peer : group) {
-    auto const lie = lied(peer);
-    if (lie == refused.end()) {
-      strikes_.erase(peer);
-      continue;
-    }
-    if (strikes_.size() >= kMostRemembered) strikes_.clear();
-    if (reasons_.size() >= kMostRemembered) reasons_.clear();
-    if (++strikes_[peer] >= kStrikes) reasons_[peer] = lie->why;
-  }
-}
-
-bool LyingReducers::shunned(PeerId const& peer) const {
-  return reasons_.contains(peer);
 }
 
 }  // namespace waggle::optim

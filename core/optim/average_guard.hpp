@@ -17,6 +17,7 @@ namespace waggle::optim {
 struct RefusedReducer {
   PeerId peer;
   std::string why;
+  bool alone = true;  ///< its own doing: elsewhere nothing of the kind was seen
 };
 
 struct StateVerdict {
@@ -33,20 +34,23 @@ struct StateVerdict {
 /// Gradients. With a the mean that we brought, m what came back, s our share of the weights and
 /// r = m − s·a what the others brought:
 /// - loud: the mean of m² is more than (kLoud · (1 + 8/√n))² times the larger of that of a² and of
-///   recent averages of the same tensors. A mean of honest gradients is rarely louder than one of
-///   them.
-/// - against: Σ r·a lies below −kSigma · √Σ r²a² (its standard deviation if signs were chance),
-///   r and a point apart (cosine < kApart), and the elements that we averaged ourselves show
-///   nothing of the kind. Zeros instead of an average, or one turned round, point apart; unlike
-///   data, which makes honest gradients disagree, do so in our own elements as well.
+///   recent averages of the same tensors. It is the reducer's own doing if the elements that we
+///   averaged are not as loud; otherwise a sender's, and ours are given up as well.
+/// - against: Σ r·a lies below −kSigma · √Σ r²a² (its standard deviation if signs were chance), r
+///   and a point apart (cosine < kApart), and the elements that we averaged ourselves show nothing
+///   of the kind; or m is shorter than a tenth of s·a. Most of a dozen rounds must be so: an
+///   average turned round, or zeros, are nearly every time; honest gradients of few independent
+///   directions now and then.
 ///
 /// State. Members stand within a few steps of each other. The distance of m from a, in steps (for
 /// parameters: what our last step changed there) or in the length of a (for statistics), may be
 /// kSpread times that in our own elements, or kNear if that is more, and the codec's error. Where
-/// there is nothing to compare with it may be kFar lengths. How far the rest moved us is told: a
-/// sender's lie moves all elements alike, and whoever is moved far looks before it leaps.
+/// there is nothing to compare with it may be kFar lengths. That makes nobody a liar: one member
+/// that saw an outlier honestly is further away. How far the rest moved us is told: a sender's lie
+/// moves all elements alike, and whoever is moved far looks before it leaps.
 ///
-/// Honest rounds with float16 or 8-bit codecs stay far below every bound (average_guard_test).
+/// The bounds come from honest swarms, among them one that has long converged, where gradients are
+/// ten thousand times smaller than in the worst batch (README.md has the figures).
 /// What is *not* caught: a lie within these bounds, which is no worse than a lying sender's.
 /// Pure. Cost: one pass over the vector a round.
 class AverageGuard {
@@ -71,26 +75,21 @@ class AverageGuard {
                                          std::span<float const> own,
                                          std::span<float> values) const;
 
+  /// Whose gradients were refused in recent rounds by their own doing, and why.
+  [[nodiscard]] std::map<PeerId, std::string> distrusted() const;
+
  private:
+  struct Suspicion {
+    double rounds = 0;  ///< recent ones in which the reducer's elements looked like a lie
+    std::string why;    ///< they were refused
+  };
+
+  /// Recent suspicious rounds of a reducer, this one among them.
+  double remember(PeerId const& peer, bool suspect);
+
   std::vector<std::size_t> ends_;  ///< of each tensor
   std::vector<double> recent_;     ///< mean square of recent averages of each tensor
-};
-
-/// Who gave what no average can be, and how often running. Three times: not again in our groups.
-/// Pure.
-class LyingReducers {
- public:
-  static constexpr int kStrikes = 3;
-  static constexpr std::size_t kMostRemembered = 1024;
-
-  void round(std::span<PeerId const> group, std::span<RefusedReducer const> refused);
-  [[nodiscard]] bool shunned(PeerId const& peer) const;
-
-  [[nodiscard]] std::map<PeerId, std::string> const& reasons() const noexcept { return reasons_; }
-
- private:
-  std::map<PeerId, int> strikes_;
-  std::map<PeerId, std::string> reasons_;  ///< of those shunned
+  std::map<PeerId, Suspicion> suspicions_;
 };
 
 }  // namespace waggle::optim

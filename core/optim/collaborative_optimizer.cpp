@@ -231,22 +231,15 @@ CollaborativeOptimizer::State::State(net::Host& h,
       tracker(h, d, record_key, detail::tracker_options(options)),
       gradient_guard(numels(t.facts().parameters)),
       state_guard(numels(t.facts().state_averaging)),
-      gradients(
-          h,
-          d,
-          compute,
-          detail::gradient_options(options,
-                                   t.facts(),
-                                   tracker,
-                                   {[this] { return gradient_expected(); },
-                                    [this](PeerId const& peer) { return liars.shunned(peer); }})),
+      gradients(h,
+                d,
+                compute,
+                detail::gradient_options(
+                    options, t.facts(), tracker, [this] { return tracker.expected(); })),
       states(h,
              d,
              compute,
-             detail::state_options(options,
-                                   t.facts(),
-                                   {[this] { return state_expected(); },
-                                    [this](PeerId const& peer) { return liars.shunned(peer); }})),
+             detail::state_options(options, t.facts(), [this] { return state_expected(); })),
       sharing(h, d, compute, detail::sharing_options(options)),
       gradient_clock(options.averaging_timeout),
       state_clock(options.averaging_timeout),
@@ -331,7 +324,7 @@ OptimizerStatus CollaborativeOptimizer::status() const {
   status.samples_this_epoch = s.samples;
   status.samples_per_second = s.tracker.samples_per_second();
   status.ignored_peers = status.swarm.ignored;
-  for (auto const& [peer, why] : s.liars.reasons())
+  for (auto const& [peer, why] : s.gradient_guard.distrusted())
     status.ignored_peers.push_back(cat(crypto::short_text(peer), ": ", why));
   for (auto const& [peer, why] : s.refused_donors)
     status.ignored_peers.push_back(cat(crypto::short_text(peer), ": ", why));

@@ -187,9 +187,9 @@ def a_machine_that_stands_still_for_30_seconds_rejoins(folder):
     assert sum(e["averaged"] for e in during) >= len(during) - 2 > 3, [(e["averaged"], e["why"]) for e in during]
     mark = third.mark()
     go_on(third)
-    third.wait_for("epoch", 90, averaged_with(3), since=mark)
-    reached = third.wait_for("epoch", 30, averaged_with(3), since=mark)["epoch"]
-    assert reached > during[-1]["epoch"], (reached, during[-1]["epoch"])
+    # A round that it stood still in may still end, with an epoch of long ago.
+    reached = during[-1]["epoch"]
+    third.wait_for("epoch", 90, lambda e: e["epoch"] > reached and averaged_with(3)(e), since=mark)
 
 
 def clock_shim(folder):

@@ -48,6 +48,13 @@ def averaged_with(size):
     return lambda event: event["averaged"] and event["group_size"] >= size
 
 
+def nobody_was_called_a_liar(folder):
+    """All peers here are honest: whoever refuses an average took one of them for a liar."""
+    for log in folder.rglob("*.log"):
+        refused = [line for line in log.read_text(errors="replace").splitlines() if "averaged is refused" in line]
+        assert not refused, (log, refused[:3])
+
+
 def _run_one(function):
     """(outcome, the lines to print)."""
     out = io.StringIO()
@@ -58,6 +65,7 @@ def _run_one(function):
     outcome = "failed"
     try:
         function(folder)
+        nobody_was_called_a_liar(folder)
         outcome = "passed"
         print(f"ok    {function.__name__} ({took()})", file=out)
     except Skip as why:

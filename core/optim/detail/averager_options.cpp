@@ -16,7 +16,8 @@ constexpr std::string_view kStateFollows = "state_follows";
 // A state round's members weigh alike; larger weights are a lie.
 constexpr double kStateWeight = 1.0;
 
-averaging::AveragerOptions common(OptimizerOptions const& options, Company company) {
+averaging::AveragerOptions common(OptimizerOptions const& options,
+                                  std::function<averaging::Expected()> expected) {
   averaging::AveragerOptions a;
   a.min_matchmaking_time = options.matchmaking_time;
   // hivemind: next_chunk_timeout = matchmaking_time, and requests must be shorter than the search.
@@ -24,8 +25,7 @@ averaging::AveragerOptions common(OptimizerOptions const& options, Company compa
   a.sender_timeout = options.matchmaking_time;
   a.reducer_timeout = 2 * options.matchmaking_time;
   a.client_mode = options.client_mode;
-  a.expected = std::move(company.expected);
-  a.unwanted = std::move(company.unwanted);
+  a.expected = std::move(expected);
   return a;
 }
 
@@ -42,8 +42,8 @@ TrackerOptions tracker_options(OptimizerOptions const& options) {
 averaging::AveragerOptions gradient_options(OptimizerOptions const& options,
                                             ModelFacts const& facts,
                                             ProgressTracker& tracker,
-                                            Company company) {
-  auto a = common(options, std::move(company));
+                                            std::function<averaging::Expected()> expected) {
+  auto a = common(options, std::move(expected));
   a.prefix = cat(options.run_id, "_grad_averager");
   a.class_name = "GradientAverager";
   a.schema = facts.parameters;
@@ -54,8 +54,8 @@ averaging::AveragerOptions gradient_options(OptimizerOptions const& options,
 
 averaging::AveragerOptions state_options(OptimizerOptions const& options,
                                          ModelFacts const& facts,
-                                         Company company) {
-  auto a = common(options, std::move(company));
+                                         std::function<averaging::Expected()> expected) {
+  auto a = common(options, std::move(expected));
   a.prefix = cat(options.run_id, "_state_averager");
   a.class_name = "TrainingStateAverager";
   a.schema = facts.state_averaging;

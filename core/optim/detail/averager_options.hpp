@@ -7,23 +7,19 @@
 
 namespace waggle::optim::detail {
 
-/// Whom to wait for in a group, and whom to have none with.
-struct Company {
-  std::function<averaging::Expected()> expected;
-  std::function<bool(PeerId const&)> unwanted;
-};
-
 // How the method sync sets up its parts: the names are hivemind's, DESIGN.md section 13. The
 // averagers ask `tracker` and `expected` whom to wait for and what weight to accept; both must
 // outlive them.
 [[nodiscard]] TrackerOptions tracker_options(OptimizerOptions const& options);
-[[nodiscard]] averaging::AveragerOptions gradient_options(OptimizerOptions const& options,
-                                                          ModelFacts const& facts,
-                                                          ProgressTracker& tracker,
-                                                          Company company);
-[[nodiscard]] averaging::AveragerOptions state_options(OptimizerOptions const& options,
-                                                       ModelFacts const& facts,
-                                                       Company company);
+[[nodiscard]] averaging::AveragerOptions gradient_options(
+    OptimizerOptions const& options,
+    ModelFacts const& facts,
+    ProgressTracker& tracker,
+    std::function<averaging::Expected()> expected);
+[[nodiscard]] averaging::AveragerOptions state_options(
+    OptimizerOptions const& options,
+    ModelFacts const& facts,
+    std::function<averaging::Expected()> expected);
 [[nodiscard]] averaging::StateSharingOptions sharing_options(OptimizerOptions const& options);
 
 /// What the gradient averager says in gather: {"waggle": 1, "features": [...], "epoch": n}, the

@@ -105,9 +105,7 @@ struct CollaborativeOptimizer::State {
                                                 std::int64_t next_epoch);
   Co<Result<averaging::RoundReport>> average_state();
   Co<Result<averaging::RoundReport>> run_state_round(std::span<float> values);
-  [[nodiscard]] averaging::Expected gradient_expected();
   [[nodiscard]] averaging::Expected state_expected();
-  void note_liars(averaging::RoundReport const& report, std::vector<RefusedReducer> const& refused);
   Co<Status> judge_state_average(averaging::RoundReport const& report,
                                  std::span<float const> own,
                                  std::span<float> values);
@@ -133,7 +131,6 @@ struct CollaborativeOptimizer::State {
   ProgressTracker tracker;
   AverageGuard gradient_guard;
   AverageGuard state_guard;
-  LyingReducers liars;
   Attendance state_attendance;
   averaging::Averager gradients;
   averaging::Averager states;

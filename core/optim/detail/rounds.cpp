@@ -95,17 +95,11 @@ bool CollaborativeOptimizer::State::leaves_searches_alone(View const& view) cons
          batch_seconds > 0;
 }
 
-averaging::Expected CollaborativeOptimizer::State::gradient_expected() {
-  auto expected = tracker.expected();
-  std::erase_if(expected.peers, [this](PeerId const& peer) { return liars.shunned(peer); });
-  return expected;
-}
-
 averaging::Expected CollaborativeOptimizer::State::state_expected() {
   averaging::Expected expected;
   for (auto const& peer : gradient_group)
     if (peer != host.self() && host.connected(peer)) expected.peers.push_back(peer);
-  if (gradient_group.empty()) expected = gradient_expected();
+  if (gradient_group.empty()) expected = tracker.expected();
   std::erase_if(expected.peers,
                 [this](PeerId const& peer) { return !state_attendance.expected(peer); });
   // They have the gradients as we do: who does not come now does not want to.
@@ -136,7 +130,7 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
     std::span<float> values, std::uint64_t count, std::int64_t next_epoch) {
   GradientOutcome outcome;
   std::vector<float> const kept(values.begin(), values.end());
-  auto const waited_for = gradient_expected().peers;
+  auto const waited_for = tracker.expected().peers;
   if (!gradient_round || gradient_round->finished()) begin_gradient_search(next_epoch - 1);
   auto const round = std::move(gradient_round);
   auto const search_ends = gradient_search_ends;
@@ -187,9 +181,13 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
       outcome.why = "only a part of the average came back, and there is nothing of our own";
     if (outcome.why.empty()) {
       auto const weight = round_weight(count, options.target_batch_size);
+      auto const known = gradient_guard.distrusted();
       auto const refused =
           gradient_guard.check_gradients(report, host.self(), weight, kept, values);
-      note_liars(report, refused);
+      for (auto const& r : refused)
+        if (!known.contains(r.peer))
+          log::warning(
+              "optim", "what ", crypto::short_text(r.peer), " averaged is refused: ", r.why);
       if (count == 0 && !refused.empty())
         outcome.why = cat(refused.front().why, ", and there is nothing of our own");
     }
@@ -222,14 +220,7 @@ Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::average_state(
   co_return report;
 }
 
-void CollaborativeOptimizer::State::note_liars(averaging::RoundReport const& report,
-                                               std::vector<RefusedReducer> const& refused) {
-  for (auto const& r : refused)
-    log::warning("optim", "what ", crypto::short_text(r.peer), " averaged is refused: ", r.why);
-  liars.round(report.group, refused);
-}
-
-/// Takes back what reducers lied about, and an average that moves us far to where nothing was
+/// Takes back what cannot be an average, and an average that moves us far to where nothing was
 /// learnt (a sender's lie moves everything alike). The trainer must be idle. Errors: refused, those
 /// of the trainer.
 Co<Status> CollaborativeOptimizer::State::judge_state_average(averaging::RoundReport const& report,
@@ -243,7 +234,8 @@ Co<Status> CollaborativeOptimizer::State::judge_state_average(averaging::RoundRe
     before = std::span(current->values).first(parameters);
   auto const error = codec_error(options.state_compression, own.size());
   auto const verdict = state_guard.check_state(report, host.self(), before, error, own, values);
-  note_liars(report, verdict.refused);
+  for (auto const& r : verdict.refused)
+    log::info("optim", "kept our own of what ", crypto::short_text(r.peer), " averaged: ", r.why);
   if (verdict.steps <= kFarSteps || before.empty()) co_return ok();
   auto candidate = *current;
   std::copy_n(values.begin(), parameters, candidate.values.begin());

@@ -353,21 +353,3 @@ TEST_CASE("Averager: a group that another averager found averages here, too, wit
   }
   for (auto& other : others) swarm.world.run(other->close());
 }
-
-TEST_CASE("Averager: who is unwanted is neither asked nor let in") {
-  test::Swarm swarm(4);
-  auto options = swarm.options({{{100}, false}});
-  options.unwanted = [](PeerId const& peer) { return peer == sim::peer(3); };
-  swarm.add(3, options, false);
-  for (auto const& peer : swarm.peers) peer->values.assign(100, 1.0F);
-  swarm.run_round();
-  std::size_t groups = 0;
-  for (auto const& peer : swarm.peers) {
-    if (!*peer->outcome) continue;
-    ++groups;
-    auto const& group = (*peer->outcome)->group;
-    if (peer->host->self() != sim::peer(3))
-      CHECK(std::find(group.begin(), group.end(), sim::peer(3)) == group.end());
-  }
-  CHECK(groups >= 2);
-}

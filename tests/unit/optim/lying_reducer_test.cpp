@@ -48,7 +48,7 @@ averaging::AveragerOptions like_others(OptimSwarm& swarm, char const* kind, char
 
 }  // namespace
 
-TEST_CASE("liars: a lying reducer costs its own part for three rounds, then its place") {
+TEST_CASE("liars: a lying reducer costs the averaging of its own part, and is named") {
   // Without a liar, for comparison.
   double honest_loss = 0;
   {
@@ -85,15 +85,13 @@ TEST_CASE("liars: a lying reducer costs its own part for three rounds, then its 
     for (auto const& r : peers[0]->reports)
       if (r.gradients && r.gradients->group.size() == 5) ++with_liar;
     MESSAGE("the liar was in ", with_liar, " of ", 40 - from, " groups");
-    CHECK(with_liar >= 1);
-    CHECK(with_liar <= 12);
+    CHECK(with_liar >= 20);
     std::size_t named = 0;
     for (auto* p : peers) {
       CHECK(p->trainer->test_loss() < 1.05 * honest_loss);
       named += p->optimizer->status().ignored_peers.size();
       CHECK(slow_epochs(*p, from, 2s) <= 1);
     }
-    // Whom some shun is hardly ever in a group with the others.
     CHECK(named >= 1);
     check_clean(peers);
     swarm.world.run(liar.scope->close());
