@@ -297,6 +297,13 @@ std::shared_ptr<Group const> Averager::Round::group() const noexcept {
   return {state_->reduce, &state_->reduce->group()};
 }
 
+std::vector<PeerId> RoundReport::missing() const {
+  auto all = banned;
+  for (auto const& peer : failed_reducers)
+    if (std::find(banned.begin(), banned.end(), peer) == banned.end()) all.push_back(peer);
+  return all;
+}
+
 void Averager::Round::without(std::span<PeerId const> absent) {
   if (!state_->reduce) return;
   for (auto const& peer : absent) state_->reduce->exclude(peer);

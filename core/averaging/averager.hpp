@@ -73,6 +73,9 @@ struct RoundReport {
   std::uint64_t values_sent = 0;  ///< float32 values in parts and in replies that we sent
   Duration matchmaking{};
   Duration all_reduce{};
+
+  /// Members that cost their own parts, as senders or as reducers.
+  [[nodiscard]] std::vector<PeerId> missing() const;
 };
 
 struct StepOptions {

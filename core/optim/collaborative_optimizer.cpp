@@ -326,7 +326,7 @@ OptimizerStatus CollaborativeOptimizer::status() const {
   status.ignored_peers = status.swarm.ignored;
   for (auto const& [peer, why] : s.gradient_guard.distrusted())
     status.ignored_peers.push_back(cat(crypto::short_text(peer), ": ", why));
-  for (auto const& [peer, why] : s.refused_donors)
+  for (auto const& [peer, why] : s.donors.refusals(s.runtime.now()))
     status.ignored_peers.push_back(cat(crypto::short_text(peer), ": ", why));
   return status;
 }

@@ -132,9 +132,9 @@ void ProgressTracker::round_over(averaging::RoundReport const* report,
   std::vector<double> weights;
   if (report) {
     weights = report->weights;
+    auto const missing = report->missing();
     for (auto const& peer : report->group)
-      if (std::find(report->banned.begin(), report->banned.end(), peer) == report->banned.end())
-        came.push_back(peer);
+      if (std::find(missing.begin(), missing.end(), peer) == missing.end()) came.push_back(peer);
     belief_.took_part(report->group, weights, round_seconds_);
   } else {
     belief_.took_part({}, {}, 0);

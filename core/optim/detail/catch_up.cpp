@@ -17,12 +17,14 @@ constexpr Duration kFirstPause = std::chrono::milliseconds(200);
 constexpr Duration kLastPause = std::chrono::seconds(5);
 // Ahead of at least half for so long: it is we who left the road.
 constexpr Duration kAheadPatience = std::chrono::seconds(10);
-// A donor that failed so often is not asked again.
-constexpr int kDonorFailures = 3;
 constexpr std::size_t kDonorsATurn = 8;
 // A state may be this many epochs old when it is here; each turn that came too late allows one
 // more, so that a slow link does not chase a fast swarm for ever.
 constexpr std::int64_t kMostLag = 16;
+// What we know of where the swarm stands may be so old; a state's label may be as many epochs ahead
+// as go into that.
+constexpr double kViewAge = 5;
+constexpr double kMostAhead = 1000;
 // DESIGN.md section 6: what a downloaded state's probe loss may be.
 constexpr double kNativeBound = 1.5;  // a claim may be half a minute old, and losses go up and down
 constexpr double kOwnBound = 1.5;
@@ -57,7 +59,15 @@ bool CollaborativeOptimizer::State::must_load(View const& view) {
 
 void CollaborativeOptimizer::State::refuse_donor(PeerId const& donor, std::string why) {
   log::warning("optim", "state of ", crypto::short_text(donor), " refused: ", why);
-  refused_donors[donor] = std::move(why);
+  donors.refused(donor, std::move(why), runtime.now());
+}
+
+// How far ahead of what we know a donor's state may say to be. Whatever it says, we enter the epoch
+// that the swarm is known to be at.
+std::int64_t CollaborativeOptimizer::State::most_ahead(View const& view) const {
+  auto const epochs =
+      kViewAge * view.progress.samples_per_second / static_cast<double>(options.target_batch_size);
+  return 1 + static_cast<std::int64_t>(std::clamp(epochs, 0.0, kMostAhead));
 }
 
 /// Believed peers that stand at the swarm's epoch, then those that declared a state of it or of a
@@ -67,9 +77,7 @@ std::vector<PeerId> CollaborativeOptimizer::State::choose_donors(
   auto const wanted = joining ? view.swarm_epoch : view.progress.epoch;
   std::vector<PeerId> chosen;
   auto const add = [&](PeerId const& peer) {
-    if (peer == host.self() || refused_donors.contains(peer)) return;
-    auto const failed = donor_failures.find(peer);
-    if (failed != donor_failures.end() && failed->second >= kDonorFailures) return;
+    if (peer == host.self() || !donors.may_ask(peer, runtime.now())) return;
     if (std::find(chosen.begin(), chosen.end(), peer) == chosen.end()) chosen.push_back(peer);
   };
   auto const standing = [&](PeerId const& peer) -> Standing const* {
@@ -86,7 +94,7 @@ std::vector<PeerId> CollaborativeOptimizer::State::choose_donors(
   for (auto const& donor : declared) {
     auto const* known = standing(donor.peer);
     if (known && !known->believed) continue;
-    if (donor.priority <= static_cast<double>(wanted) + 1) add(donor.peer);
+    if (donor.priority <= static_cast<double>(wanted + most_ahead(view))) add(donor.peer);
   }
   if (chosen.size() > kDonorsATurn) chosen.resize(kDonorsATurn);
   return chosen;
@@ -120,9 +128,9 @@ Co<Status> CollaborativeOptimizer::State::catch_up() {
     }
     auto declared = co_await sharing.donors(runtime.now() + kListDonors);
     if (!declared && declared.error().code == Errc::cancelled) co_return declared.error();
-    auto const donors =
+    auto const chosen =
         choose_donors(view, declared ? *declared : std::vector<averaging::StateSharing::Donor>{});
-    for (auto const& donor : donors) {
+    for (auto const& donor : chosen) {
       auto const loaded = co_await load_from(donor, std::min(turn, kMostLag));
       if (loaded) {
         missed_running = 0;
@@ -132,7 +140,7 @@ Co<Status> CollaborativeOptimizer::State::catch_up() {
       log::info("optim", "no state from ", crypto::short_text(donor), ": ", loaded.error().detail);
       say(cat("loading state: ", loaded.error().detail));
     }
-    if (donors.empty()) say("loading state: nobody offers it yet");
+    if (chosen.empty()) say("loading state: nobody offers it yet");
     // Nobody has it: better a step on our own gradients than none.
     if (!joining && missed_running >= 2 && view.progress.epoch == epoch + 1 && turn >= 2) {
       missed_running = 0;
@@ -155,7 +163,7 @@ Co<Status> CollaborativeOptimizer::State::load_from(PeerId donor, std::int64_t l
   auto got = co_await sharing.download(donor, trainer.facts().download, progress, deadline);
   if (!got) {
     if (got.error().code == Errc::malformed) refuse_donor(donor, got.error().detail);
-    ++donor_failures[donor];
+    if (got.error().code != Errc::cancelled) donors.failed(donor, runtime.now());
     co_return std::move(got).error();
   }
   auto view = tracker.view();
@@ -167,10 +175,9 @@ Co<Status> CollaborativeOptimizer::State::load_from(PeerId donor, std::int64_t l
     view = tracker.view();
     wanted = joining ? view.swarm_epoch : view.progress.epoch;
   }
-  if (got->state.epoch > wanted) {
-    ++donor_failures[donor];
+  if (got->state.epoch > wanted + most_ahead(view)) {
     auto why = cat("offers a state of epoch ", got->state.epoch, ", the swarm is at ", wanted);
-    if (got->state.epoch > wanted + 1) refuse_donor(donor, why);
+    refuse_donor(donor, why);
     co_return Error{Errc::refused, std::move(why)};
   }
   if (got->state.epoch < wanted - lag)
@@ -184,6 +191,7 @@ Co<Status> CollaborativeOptimizer::State::load_from(PeerId donor, std::int64_t l
   auto const restored = co_await trainer.restore(got->state, runtime.now() + kTrainerTimeout);
   if (!restored) co_return restored;
   log::info("optim", "state of epoch ", got->state.epoch, " from ", crypto::short_text(donor));
+  donors.gave(donor);
   joining = false;
   tracker.set_joining(false);
   good.reset();

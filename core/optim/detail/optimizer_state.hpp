@@ -12,6 +12,7 @@
 #include "core/optim/attendance.hpp"
 #include "core/optim/average_guard.hpp"
 #include "core/optim/collaborative_optimizer.hpp"
+#include "core/optim/donor_trust.hpp"
 #include "core/optim/round_clock.hpp"
 #include "core/optim/tracker.hpp"
 
@@ -97,6 +98,7 @@ struct CollaborativeOptimizer::State {
   void begin_searches(View const& view);
   void begin_gradient_search(std::int64_t ending);
   void begin_state_search(std::int64_t next_epoch);
+  void wait_no_more(std::span<PeerId const> missing);
   void prepare_next_rounds(averaging::Group const& group, std::int64_t next_epoch);
   [[nodiscard]] bool leaves_searches_alone(View const& view) const;
   [[nodiscard]] bool state_due(std::int64_t next_epoch) const;
@@ -118,6 +120,7 @@ struct CollaborativeOptimizer::State {
   Co<Result<double>> own_best_loss();
   [[nodiscard]] std::vector<PeerId> choose_donors(
       View const& view, std::vector<averaging::StateSharing::Donor> const& declared) const;
+  [[nodiscard]] std::int64_t most_ahead(View const& view) const;
   void refuse_donor(PeerId const& donor, std::string why);
 
   void say(std::string what) { phase = std::move(what); }
@@ -166,6 +169,7 @@ struct CollaborativeOptimizer::State {
   std::unique_ptr<averaging::Averager::Round> gradient_round;
   std::unique_ptr<averaging::Averager::Round> state_round;
   TimePoint gradient_search_ends{};
+  std::int64_t gradient_search_epoch = 0;  ///< the one that its group ends
   TimePoint state_search_ends{};
   std::optional<TimePoint> state_due_since;  ///< our values for the state round are ready
   std::optional<TimePoint> gradient_assembled;
@@ -180,8 +184,7 @@ struct CollaborativeOptimizer::State {
   bool probed = false;
   TimePoint next_probe{};
   std::optional<Probation> probation;
-  std::map<PeerId, std::string> refused_donors;
-  std::map<PeerId, int> donor_failures;
+  DonorTrust donors;
 };
 
 }  // namespace waggle::optim

@@ -55,9 +55,22 @@ void CollaborativeOptimizer::State::begin_gradient_search(std::int64_t ending) {
   step.user = detail::gradient_user(ending);
   step.weight = round_weight(samples, options.target_batch_size);
   auto const now = runtime.now();
+  gradient_search_epoch = ending;
   gradient_round = gradients.begin(std::move(step), now + options.averaging_timeout);
   gradient_search_ends = now + options.matchmaking_time + kAfterDeclared;
   gradient_assembled.reset();
+}
+
+// Who was not there is not waited for a second time, neither in a group found meanwhile nor in a
+// search in which it may be our leader.
+void CollaborativeOptimizer::State::wait_no_more(std::span<PeerId const> missing) {
+  if (missing.empty()) return;
+  if (state_round) state_round->without(missing);
+  if (!gradient_round) return;
+  if (gradient_round->is_assembled())
+    gradient_round->without(missing);
+  else
+    begin_gradient_search(gradient_search_epoch);
 }
 
 void CollaborativeOptimizer::State::begin_state_search(std::int64_t next_epoch) {
@@ -166,11 +179,7 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
   if (outcome.report) {
     auto const& report = *outcome.report;
     gradient_clock.succeeded(report.matchmaking, report.all_reduce);
-    if (state_round) {
-      // Who was not there is not waited for a second time.
-      state_round->without(report.banned);
-      state_round->without(report.failed_reducers);
-    }
+    wait_no_more(report.missing());
     if (!compress::all_finite(values))
       outcome.why = "the average was not finite";
     else if (report.group.size() < 2)
@@ -262,9 +271,7 @@ Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::run_state_roun
   state_due_since = runtime.now();
   auto const found = co_await round->assembled(std::max(state_search_ends, runtime.now()));
   state_due_since.reset();
-  if (found) {
-    state_attendance.round(waited_for, *found);
-  } else {
+  if (!found) {
     state_attendance.round(waited_for, {});
     if (found.error().code != Errc::cancelled) state_clock.failed();
     co_return found.error();
@@ -273,6 +280,15 @@ Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::run_state_roun
   states.set_timeouts(silence, 2 * silence);
   auto const deadline = runtime.now() + state_clock.all_reduce();
   auto report = co_await round->run(values, 1.0, deadline);
+  auto came = *found;
+  if (report) {
+    auto const missing = report->missing();
+    std::erase_if(came, [&](PeerId const& peer) {
+      return std::find(missing.begin(), missing.end(), peer) != missing.end();
+    });
+    wait_no_more(missing);
+  }
+  state_attendance.round(waited_for, came);
   if (!report) {
     if (report.error().code != Errc::cancelled) state_clock.failed();
     co_return std::move(report).error();
