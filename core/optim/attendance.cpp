@@ -13,10 +13,17 @@ constexpr std::size_t kMostRemembered = 4096;
 
 bool Attendance::expected(PeerId const& peer) const {
   auto const found = missed_.find(peer);
-  return found == missed_.end() || found->second.skip == 0;
+  return found == missed_.end() || (found->second.skip == 0 && found->second.news);
 }
 
-void Attendance::round(std::span<PeerId const> waited_for, std::span<PeerId const> came) {
+void Attendance::news(PeerId const& peer, double time) {
+  auto const found = missed_.find(peer);
+  if (found != missed_.end() && time > found->second.at) found->second.news = true;
+}
+
+void Attendance::round(std::span<PeerId const> waited_for,
+                       std::span<PeerId const> came,
+                       double now) {
   for (auto& [peer, missed] : missed_)
     if (missed.skip > 0) --missed.skip;
   for (auto const& peer : waited_for) {
@@ -25,6 +32,8 @@ void Attendance::round(std::span<PeerId const> waited_for, std::span<PeerId cons
     auto& missed = missed_[peer];
     missed.running = std::min(missed.running + 1, 6);
     missed.skip = std::min((1 << missed.running) - 1, kMostSkipped);
+    missed.news = false;
+    missed.at = now;
   }
   for (auto const& peer : came) missed_.erase(peer);
 }

@@ -25,6 +25,8 @@ constexpr double kLyingSamplesMultiple = 1000;
 // Slack on how far the swarm can have gone: rates are averages, and clocks drift.
 constexpr double kLeadSlack = 3;
 constexpr int kBrokenPromises = 2;
+// Of the batch, or of what a record promises, that a weight may be: records lag behind.
+constexpr double kShares = 2;
 // A peer not heard of for so long starts anew.
 constexpr double kForgetAfter = 3600;
 
@@ -334,14 +336,16 @@ double Belief::weight_limit(PeerId const& peer, double now) const {
   double const target = static_cast<double>(target_);
   auto const& view = round_ ? round_->view : last_;
   auto const epoch = round_ ? round_->epoch : our_epoch_;
-  double const share = target / static_cast<double>(std::max<std::size_t>(view.progress.peers, 1));
+  // Others may have left, or be loading a state, without our knowing yet.
+  double const peers = static_cast<double>(std::max<std::size_t>(view.progress.peers, 1));
+  double const share = std::min(target, kShares * target / peers);
   for (auto const& p : view.peers) {
     if (p.peer != peer) continue;
     if (!p.believed) return share;
     if (p.epoch != epoch) continue;
     if (!measured(p.samples_per_second)) return target;
     double const age = std::max(0.0, now - p.time);
-    return std::min(target, std::max(2 * (p.samples + p.samples_per_second * age), share));
+    return std::min(target, std::max(kShares * (p.samples + p.samples_per_second * age), share));
   }
   return target;
 }

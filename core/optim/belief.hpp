@@ -82,7 +82,7 @@ class Belief {
 
   /// The largest weight to accept from `peer` in a gradient round: at most the target batch, and
   /// where the last view holds a record of this epoch at most 2 · (samples + capped rate · age),
-  /// though never less than an equal share, which an honest peer with an old record may bring.
+  /// though never less than two equal shares, which an honest peer with an old record may bring.
   [[nodiscard]] double weight_limit(PeerId const& peer, double now) const;
 
   /// Members of our last round, who entered this epoch with us whatever their records say yet.

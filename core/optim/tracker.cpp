@@ -128,18 +128,22 @@ void ProgressTracker::came_along(std::span<PeerId const> group) {
 
 void ProgressTracker::round_over(averaging::RoundReport const* report,
                                  std::span<PeerId const> waited_for) {
+  std::vector<PeerId> awaited(waited_for.begin(), waited_for.end());
   std::vector<PeerId> came;
-  std::vector<double> weights;
   if (report) {
-    weights = report->weights;
+    came = report->group;
     auto const missing = report->missing();
-    for (auto const& peer : report->group)
-      if (std::find(missing.begin(), missing.end(), peer) == missing.end()) came.push_back(peer);
-    belief_.took_part(report->group, weights, round_seconds_);
+    awaited.insert(awaited.end(), missing.begin(), missing.end());
+    std::erase_if(came, [&](PeerId const& peer) {
+      return std::find(missing.begin(), missing.end(), peer) != missing.end();
+    });
+    belief_.took_part(report->group, report->weights, round_seconds_);
   } else {
     belief_.took_part({}, {}, 0);
   }
-  attendance_.round(waited_for, came);
+  // Who fell silent in the round is not where we are.
+  belief_.came_along(came);
+  attendance_.round(awaited, came, dht_.time());
 }
 
 View ProgressTracker::view() {
@@ -256,6 +260,7 @@ Co<Status> ProgressTracker::fetch() {
         continue;
       }
       if (progress->peer == us_.peer) continue;
+      attendance_.news(progress->peer, progress->time);
       Claim claim;
       claim.connected = host_.connected(progress->peer);
       claim.seen = claim.connected || seen_.contains(progress->peer);

@@ -154,6 +154,7 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
   auto const found = co_await round->assembled(std::max(search_ends, runtime.now()));
   if (found) {
     gradient_group = *found;
+    for (auto const& peer : *found) state_attendance.news(peer, dht.time());
     if (options.delayed) tracker.came_along(*found);
     prepare_next_rounds(*round->group(), next_epoch);
   } else if (found.error().code == Errc::cancelled) {
@@ -272,7 +273,7 @@ Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::run_state_roun
   auto const found = co_await round->assembled(std::max(state_search_ends, runtime.now()));
   state_due_since.reset();
   if (!found) {
-    state_attendance.round(waited_for, {});
+    state_attendance.round(waited_for, {}, dht.time());
     if (found.error().code != Errc::cancelled) state_clock.failed();
     co_return found.error();
   }
@@ -288,7 +289,7 @@ Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::run_state_roun
     });
     wait_no_more(missing);
   }
-  state_attendance.round(waited_for, came);
+  state_attendance.round(waited_for, came, dht.time());
   if (!report) {
     if (report.error().code != Errc::cancelled) state_clock.failed();
     co_return std::move(report).error();

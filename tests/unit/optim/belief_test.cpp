@@ -254,14 +254,14 @@ TEST_CASE("Belief: members of our last round are in this epoch before their reco
   CHECK(view.progress.samples_per_second == doctest::Approx(400));
 }
 
-TEST_CASE("Belief: weights are held to the record, to the target, and to an equal share at least") {
+TEST_CASE("Belief: weights are held to the record, to the target, and to two equal shares at least") {
   auto b = belief_at(12, 1000);
   auto claims = honest();
   claims.push_back(claim(9, 12, 8, 10, 1001));
   (void)b.judge(us(12, 100, 100, 1001.5), false, claims, 1001.5);
   CHECK(b.weight_limit(peer(1), 1001.5) == doctest::Approx(2 * (100 + 50)));
   CHECK(b.weight_limit(peer(1), 1100) == static_cast<double>(kTarget));
-  CHECK(b.weight_limit(peer(9), 1001.5) == doctest::Approx(512.0 / 5));
+  CHECK(b.weight_limit(peer(9), 1001.5) == doctest::Approx(2 * 512.0 / 5));
   CHECK(b.weight_limit(peer(77), 1001.5) == static_cast<double>(kTarget));
 }
 
@@ -279,7 +279,7 @@ TEST_CASE("Belief: a round is judged by the records of its beginning, also from 
   std::vector<double> const weights{100, 100, 90, 1};
   b.took_part(group, weights, 1.5);
   // What was promised for that epoch counts, not the samples of this one.
-  CHECK(b.weight_limit(peer(1), 1001.7) == doctest::Approx(512.0 / 4));
+  CHECK(b.weight_limit(peer(1), 1001.7) == doctest::Approx(2 * 512.0 / 4));
   auto const view = b.judge(us(13, 8, 100, 1001.7), false, claims, 1001.7);
   CHECK(view.progress.ignored.empty());
 }
