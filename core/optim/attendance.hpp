@@ -18,6 +18,8 @@ class Attendance {
 
   /// Whether the next round should wait for `peer`.
   [[nodiscard]] bool expected(PeerId const& peer) const;
+  /// `peer` fell silent in a round of any kind.
+  void missed(PeerId const& peer, double now);
   /// A sign of life of `peer`, such as a record, from this time (DHT time).
   void news(PeerId const& peer, double time);
   /// A round is over at `now`: `waited_for` were expected, `came` took part to its end.

@@ -20,10 +20,10 @@ constexpr double kSigma = 8;
 constexpr double kApart = -0.2;
 constexpr double kLikeOurs = 0.3;
 constexpr double kQuiet = 0.1;
-// How fast a suspicious round is forgotten, and how many are too many: eight running, or two of
-// three for long.
+// How fast a suspicious round is forgotten, and how many are too many: six running, or half of them
+// for long.
 constexpr double kRemember = 0.9;
-constexpr double kTooMany = 5.5;
+constexpr double kTooMany = 4.5;
 constexpr double kForgiven = 0.5;
 constexpr std::size_t kMostRemembered = 1024;
 constexpr double kSpread = 8;

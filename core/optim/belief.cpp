@@ -27,6 +27,7 @@ constexpr double kLeadSlack = 3;
 constexpr int kBrokenPromises = 2;
 // Of the batch, or of what a record promises, that a weight may be: records lag behind.
 constexpr double kShares = 2;
+constexpr double kRecordLag = 1;
 // A peer not heard of for so long starts anew.
 constexpr double kForgetAfter = 3600;
 
@@ -344,7 +345,7 @@ double Belief::weight_limit(PeerId const& peer, double now) const {
     if (!p.believed) return share;
     if (p.epoch != epoch) continue;
     if (!measured(p.samples_per_second)) return target;
-    double const age = std::max(0.0, now - p.time);
+    double const age = std::max(0.0, now - p.time) + kRecordLag;
     return std::min(target, std::max(kShares * (p.samples + p.samples_per_second * age), share));
   }
   return target;

@@ -71,6 +71,9 @@ class Belief {
   /// `group` ends this epoch with us.
   void came_along(std::span<PeerId const> group);
 
+  /// `peer` took part in our last round, but not to its end.
+  void stayed_behind(PeerId const& peer) { with_us_.erase(peer); }
+
   /// What became of the round since round_begins(), or of one in the present epoch. `weights` as in
   /// RoundReport, -1 where unknown. `seconds`: how long the samples took.
   void took_part(std::span<PeerId const> group, std::span<double const> weights, double seconds);
@@ -82,6 +85,7 @@ class Belief {
 
   /// The largest weight to accept from `peer` in a gradient round: at most the target batch, and
   /// where the last view holds a record of this epoch at most 2 · (samples + capped rate · age),
+  /// the age taken to be a second more than it is, since a batch is whole or not in the record,
   /// though never less than two equal shares, which an honest peer with an old record may bring.
   [[nodiscard]] double weight_limit(PeerId const& peer, double now) const;
 

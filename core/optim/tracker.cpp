@@ -128,22 +128,20 @@ void ProgressTracker::came_along(std::span<PeerId const> group) {
 
 void ProgressTracker::round_over(averaging::RoundReport const* report,
                                  std::span<PeerId const> waited_for) {
-  std::vector<PeerId> awaited(waited_for.begin(), waited_for.end());
-  std::vector<PeerId> came;
   if (report) {
-    came = report->group;
-    auto const missing = report->missing();
-    awaited.insert(awaited.end(), missing.begin(), missing.end());
-    std::erase_if(came, [&](PeerId const& peer) {
-      return std::find(missing.begin(), missing.end(), peer) != missing.end();
-    });
     belief_.took_part(report->group, report->weights, round_seconds_);
+    attendance_.round(waited_for, report->group, dht_.time());
   } else {
     belief_.took_part({}, {}, 0);
+    attendance_.round(waited_for, {}, dht_.time());
   }
-  // Who fell silent in the round is not where we are.
-  belief_.came_along(came);
-  attendance_.round(awaited, came, dht_.time());
+}
+
+void ProgressTracker::fell_silent(std::span<PeerId const> peers) {
+  for (auto const& peer : peers) {
+    belief_.stayed_behind(peer);
+    attendance_.missed(peer, dht_.time());
+  }
 }
 
 View ProgressTracker::view() {

@@ -68,6 +68,9 @@ class ProgressTracker {
   /// A gradient round of ours with `waited_for` expected is over; `report` null: no group was
   /// found.
   void round_over(averaging::RoundReport const* report, std::span<PeerId const> waited_for);
+  /// They did not take part to the end in a round of any kind: not to be waited for in the next,
+  /// nor taken to be where we are.
+  void fell_silent(std::span<PeerId const> peers);
 
   /// Judged as of now.
   [[nodiscard]] View view();

@@ -65,6 +65,8 @@ void CollaborativeOptimizer::State::begin_gradient_search(std::int64_t ending) {
 // search in which it may be our leader.
 void CollaborativeOptimizer::State::wait_no_more(std::span<PeerId const> missing) {
   if (missing.empty()) return;
+  tracker.fell_silent(missing);
+  for (auto const& peer : missing) state_attendance.missed(peer, dht.time());
   if (state_round) state_round->without(missing);
   if (!gradient_round) return;
   if (gradient_round->is_assembled())
@@ -281,15 +283,8 @@ Co<Result<averaging::RoundReport>> CollaborativeOptimizer::State::run_state_roun
   states.set_timeouts(silence, 2 * silence);
   auto const deadline = runtime.now() + state_clock.all_reduce();
   auto report = co_await round->run(values, 1.0, deadline);
-  auto came = *found;
-  if (report) {
-    auto const missing = report->missing();
-    std::erase_if(came, [&](PeerId const& peer) {
-      return std::find(missing.begin(), missing.end(), peer) != missing.end();
-    });
-    wait_no_more(missing);
-  }
-  state_attendance.round(waited_for, came, dht.time());
+  state_attendance.round(waited_for, *found, dht.time());
+  if (report) wait_no_more(report->missing());
   if (!report) {
     if (report.error().code != Errc::cancelled) state_clock.failed();
     co_return std::move(report).error();

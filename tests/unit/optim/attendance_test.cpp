@@ -40,6 +40,17 @@ TEST_CASE("Attendance: who missed a round is not waited for in the next") {
   CHECK(attendance.expected(peer('b')));
 }
 
+TEST_CASE("Attendance: who fell silent in the midst of a round missed it") {
+  Attendance attendance;
+  std::vector<PeerId> const both{peer('a'), peer('b')};
+  attendance.round(both, both, 1);
+  attendance.missed(peer('b'), 2);
+  CHECK(!attendance.expected(peer('b')));
+  CHECK(attendance.expected(peer('a')));
+  attendance.round(both, both, 3);
+  CHECK(attendance.expected(peer('b')));
+}
+
 TEST_CASE("Attendance: who keeps missing costs ever fewer rounds, who comes is expected at once") {
   Attendance attendance;
   double now = 0;

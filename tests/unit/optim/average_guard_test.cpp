@@ -174,7 +174,7 @@ TEST_CASE("AverageGuard: a lying reducer's elements stay ours, the others' are a
         }
         auto const refused =
             guard.check_gradients(round.report, peer(0), 100, round.brought[0], round.values);
-        if (!at_once && seed < 8) {
+        if (!at_once && seed < 6) {
           CHECK(refused.empty());
           continue;
         }
@@ -191,12 +191,12 @@ TEST_CASE("AverageGuard: a lying reducer's elements stay ours, the others' are a
   }
 }
 
-TEST_CASE("AverageGuard: a reducer may be against us in every second round") {
+TEST_CASE("AverageGuard: a reducer may be against us in every third round") {
   AverageGuard guard(tensors());
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     auto round = gradients(seed, 0.3, {100, 100, 100, 100, 100});
     round.average(compress::CompressionType::none);
-    if (seed % 2 != 0)
+    if (seed % 3 == 0)
       for (auto& v : round.of(2)) v = -v;
     CHECK(
         guard.check_gradients(round.report, peer(0), 100, round.brought[0], round.values).empty());

@@ -259,7 +259,7 @@ TEST_CASE("Belief: weights are held to the record, to the target, and to two equ
   auto claims = honest();
   claims.push_back(claim(9, 12, 8, 10, 1001));
   (void)b.judge(us(12, 100, 100, 1001.5), false, claims, 1001.5);
-  CHECK(b.weight_limit(peer(1), 1001.5) == doctest::Approx(2 * (100 + 50)));
+  CHECK(b.weight_limit(peer(1), 1001.5) == doctest::Approx(2 * (100 + 150)));
   CHECK(b.weight_limit(peer(1), 1100) == static_cast<double>(kTarget));
   CHECK(b.weight_limit(peer(9), 1001.5) == doctest::Approx(2 * 512.0 / 5));
   CHECK(b.weight_limit(peer(77), 1001.5) == static_cast<double>(kTarget));
@@ -274,7 +274,7 @@ TEST_CASE("Belief: a round is judged by the records of its beginning, also from 
   // Records of the next epoch come while the last one's gradients are averaged.
   for (auto& c : claims) c.progress = {c.progress.peer, 13, 8, 100, 1001.6, false};
   (void)b.judge(us(13, 8, 100, 1001.7), false, claims, 1001.7);
-  CHECK(b.weight_limit(peer(1), 1001.5) == doctest::Approx(2 * (100 + 50)));
+  CHECK(b.weight_limit(peer(1), 1001.5) == doctest::Approx(2 * (100 + 150)));
   std::vector<PeerId> const group{peer(0), peer(1), peer(2), peer(3)};
   std::vector<double> const weights{100, 100, 90, 1};
   b.took_part(group, weights, 1.5);

@@ -53,14 +53,14 @@ TEST_CASE("liars: a lying reducer costs the averaging of its own part, and is na
   double honest_loss = 0;
   {
     OptimSwarm swarm(50);
-    auto const peers = start_all(swarm, 4, wide(20, 40));
+    auto const peers = start_all(swarm, 4, wide(20, 400));
     REQUIRE(swarm.run_until_epoch(peers, 40, 120s));
     honest_loss = peers[0]->trainer->test_loss();
   }
   for (int const kind : variants(1, {0, 1, 2})) {
     CAPTURE(kind);
     OptimSwarm swarm(50);
-    auto const peers = start_all(swarm, 4, wide(20, 40));
+    auto const peers = start_all(swarm, 4, wide(20, 400));
     REQUIRE(swarm.run_until_epoch(peers, 3, 60s));
     auto& liar = swarm.add_bare();
     auto o = like_others(swarm, "grad_averager", "GradientAverager");
@@ -103,7 +103,7 @@ TEST_CASE("liars: a wrong average of state is not taken, from a reducer or from 
   for (bool const reducer : variants(1, {true, false})) {
     CAPTURE(reducer);
     OptimSwarm swarm(51);
-    auto const peers = start_all(swarm, 4, wide(20, 40));
+    auto const peers = start_all(swarm, 4, wide(20, 400));
     REQUIRE(swarm.run_until_epoch(peers, 20, 60s));
     auto& liar = swarm.add_bare();
     auto g = like_others(swarm, "grad_averager", "GradientAverager");
