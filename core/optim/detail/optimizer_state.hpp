@@ -170,6 +170,7 @@ struct CollaborativeOptimizer::State {
   std::unique_ptr<averaging::Averager::Round> state_round;
   TimePoint gradient_search_ends{};
   std::int64_t gradient_search_epoch = 0;  ///< the one that its group ends
+  std::vector<PeerId> silent_meanwhile;    ///< in another round, since its search began
   TimePoint state_search_ends{};
   std::optional<TimePoint> state_due_since;  ///< our values for the state round are ready
   std::optional<TimePoint> gradient_assembled;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/log.hpp"
 #include "core/crypto/peer_id.hpp"
@@ -73,6 +74,8 @@ void CollaborativeOptimizer::State::wait_no_more(std::span<PeerId const> missing
     gradient_round->without(missing);
   else
     begin_gradient_search(gradient_search_epoch);
+  // They may have joined the group that is being found before they fell silent.
+  silent_meanwhile.assign(missing.begin(), missing.end());
 }
 
 void CollaborativeOptimizer::State::begin_state_search(std::int64_t next_epoch) {
@@ -145,7 +148,7 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
     std::span<float> values, std::uint64_t count, std::int64_t next_epoch) {
   GradientOutcome outcome;
   std::vector<float> const kept(values.begin(), values.end());
-  auto const waited_for = tracker.expected().peers;
+  auto waited_for = tracker.expected().peers;
   if (!gradient_round || gradient_round->finished()) begin_gradient_search(next_epoch - 1);
   auto const round = std::move(gradient_round);
   auto const search_ends = gradient_search_ends;
@@ -154,9 +157,14 @@ Co<Result<GradientOutcome>> CollaborativeOptimizer::State::average_gradients(
   state_round.reset();
 
   auto const found = co_await round->assembled(std::max(search_ends, runtime.now()));
+  // Known by now, if not when the search began: the leader waited for them, too.
+  for (auto const& peer : tracker.expected().peers)
+    if (std::find(waited_for.begin(), waited_for.end(), peer) == waited_for.end())
+      waited_for.push_back(peer);
   if (found) {
     gradient_group = *found;
     for (auto const& peer : *found) state_attendance.news(peer, dht.time());
+    round->without(std::exchange(silent_meanwhile, {}));
     if (options.delayed) tracker.came_along(*found);
     prepare_next_rounds(*round->group(), next_epoch);
   } else if (found.error().code == Errc::cancelled) {

@@ -254,7 +254,8 @@ TEST_CASE("Belief: members of our last round are in this epoch before their reco
   CHECK(view.progress.samples_per_second == doctest::Approx(400));
 }
 
-TEST_CASE("Belief: weights are held to the record, to the target, and to two equal shares at least") {
+TEST_CASE(
+    "Belief: weights are held to the record, to the target, and to two equal shares at least") {
   auto b = belief_at(12, 1000);
   auto claims = honest();
   claims.push_back(claim(9, 12, 8, 10, 1001));
