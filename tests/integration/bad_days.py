@@ -183,7 +183,8 @@ def a_machine_that_stands_still_for_30_seconds_rejoins(folder):
     during = [e for e in first.events[mark:] if e.get("event") == "epoch"]
     slow_from = max(3.0, 5 * statistics.median(usual))
     slow = [e for e in during if e["seconds"] > slow_from]
-    assert len(slow) <= 1, f"slowed more than one round (usually {usual}): {slow}"
+    # Unlike a killed one its connection lives on: another may have asked it to lead, or joined its group.
+    assert len(slow) <= 2, f"slowed more than two rounds (usually {usual}): {slow}"
     assert sum(e["averaged"] for e in during) >= len(during) - 2 > 3, [(e["averaged"], e["why"]) for e in during]
     mark = third.mark()
     go_on(third)
