@@ -222,6 +222,18 @@ bool wanted(wire::TcpTarget::Kind kind, tcp::endpoint const& endpoint) {
   return true;
 }
 
+// What "localhost" stands for (RFC 6761), also where no /etc/hosts says so.
+std::vector<tcp::endpoint> loopback(wire::TcpTarget::Kind kind, std::uint16_t port) {
+  std::vector<tcp::endpoint> all;
+  for (auto const& version : {tcp::v4(), tcp::v6()}) {
+    auto const address = version == tcp::v4() ? asio::ip::address(asio::ip::address_v4::loopback())
+                                              : asio::ip::address(asio::ip::address_v6::loopback());
+    tcp::endpoint const endpoint(address, port);
+    if (wanted(kind, endpoint)) all.push_back(endpoint);
+  }
+  return all;
+}
+
 // A callback and a Signal in place of the awaitable form: the resolver works in a thread that can
 // not be interrupted, but whoever waits for it must be able to leave at once.
 Co<Result<std::vector<tcp::endpoint>>> resolve(Runtime& runtime,
@@ -235,6 +247,7 @@ Co<Result<std::vector<tcp::endpoint>>> resolve(Runtime& runtime,
     one.emplace_back(literal, target.port);
     co_return one;
   }
+  if (target.host == "localhost") co_return loopback(target.kind, target.port);
   auto const lookup = std::make_shared<Lookup>(runtime);
   lookup->resolver.async_resolve(
       target.host,

@@ -49,8 +49,8 @@ struct StateVerdict {
 /// that saw an outlier honestly is further away. How far the rest moved us is told: a sender's lie
 /// moves all elements alike, and whoever is moved far looks before it leaps.
 ///
-/// The bounds come from honest swarms, among them one that has long converged, where gradients are
-/// ten thousand times smaller than in the worst batch (README.md has the figures).
+/// The bounds come from honest swarms, among them one that has long converged, where one hard batch
+/// is hundreds of times as loud as the others (README.md has the figures).
 /// What is *not* caught: a lie within these bounds, which is no worse than a lying sender's.
 /// Pure. Cost: one pass over the vector a round.
 class AverageGuard {
