@@ -1,4 +1,5 @@
 """Days that go wrong and must end well: copies, sleepers, wrong clocks, full disks, torn files, floods, other models."""
+import contextlib
 import hashlib
 import os
 import pathlib
@@ -224,22 +225,21 @@ def clocks_ten_minutes_off_train_along(folder):
         assert clock.startswith("warning") and "hivemind peers accept 3 s" in clock, clock
 
 
-def on_a_disk_of(mebibytes, mount_point):
-    """The words before a command that make its data directory a disk of its own."""
+@contextlib.contextmanager
+def small_disk(mebibytes, mount_point):
+    """A disk of its own at this path for as long as the block lasts."""
     if os.geteuid() != 0:
         raise Skip("a small disk needs root")
     mount_point.mkdir()
-    return ["unshare", "--mount", "--propagation", "private", "sh", "-c",
-            f'mount -t tmpfs -o size={mebibytes}m none "$0" && exec "$@"', mount_point]
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "none", mount_point], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", mount_point], check=True)
 
 
-def seen_from(process, path):
-    """A path as the process, in its mount namespace, sees it."""
-    return pathlib.Path(f"/proc/{process.process.pid}/root{path}")
-
-
-def resize(process, mebibytes):
-    subprocess.run(["nsenter", "-t", str(process.process.pid), "-m", "mount", "-o", f"remount,size={mebibytes}m", process.data_dir], check=True)
+def resize(mount_point, mebibytes):
+    subprocess.run(["mount", "-o", f"remount,size={mebibytes}m", mount_point], check=True)
 
 
 def has_need_have_and_path(text, path):
@@ -252,28 +252,33 @@ def a_full_disk_pauses_and_room_resumes(folder):
     first, link = publisher(folder, width=24)
     first.wait_for("epoch", 90)
     data = folder / "second"
-    second = start("run", link, before=on_a_disk_of(1, data), data_dir=data)
+    with small_disk(1, data):
+        fill_up_and_make_room(first, link, data)
+
+
+def fill_up_and_make_room(first, link, data):
+    second = start("run", link, data_dir=data)
     said = second.wait_for("state", 60, lambda e: e["state"] == "paused")
     assert has_need_have_and_path(said["text"], data), said
     time.sleep(6)
     assert second.process.poll() is None
-    resize(second, 32)
+    resize(data, 32)
     second.wait_for("fetch", 60, lambda e: e["done"] == e["total"] > 0)
     second.wait_for("epoch", 90, averaged_with(2))
-    for blob in seen_from(second, data).glob("blobs/??/*"):
-        assert blob.read_bytes() == (first.data_dir / blob.relative_to(seen_from(second, data))).read_bytes(), blob
+    for blob in data.glob("blobs/??/*"):
+        assert blob.read_bytes() == (first.data_dir / blob.relative_to(data)).read_bytes(), blob
 
     # Full again when it is time to save.
-    eventually(30, "a first checkpoint", lambda: list(seen_from(second, data).glob("checkpoints/*")))
-    before = {p.name: p.read_bytes() for p in seen_from(second, data).glob("checkpoints/*")}
-    space = os.statvfs(seen_from(second, data))
-    filler = seen_from(second, data) / "filler"
+    eventually(30, "a first checkpoint", lambda: list(data.glob("checkpoints/*")))
+    before = {p.name: p.read_bytes() for p in data.glob("checkpoints/*")}
+    space = os.statvfs(data)
+    filler = data / "filler"
     with open(filler, "wb") as file:
         file.write(bytes(space.f_bavail * space.f_frsize - (256 << 10)))
     mark = second.mark()
     said = second.wait_for("state", 100, lambda e: e["state"] == "paused", since=mark)
     assert has_need_have_and_path(said["text"], data), said
-    assert {p.name: p.read_bytes() for p in seen_from(second, data).glob("checkpoints/*")} == before, "a checkpoint was harmed"
+    assert {p.name: p.read_bytes() for p in data.glob("checkpoints/*")} == before, "a checkpoint was harmed"
     others = first.mark()
     first.wait_for("epoch", 60, lambda e: e["seconds"] < 10, since=others)
     at = second.epoch()
