@@ -20,7 +20,7 @@ class DonorTrust {
   static constexpr Duration kLongestRefusal = std::chrono::hours(1);
   static constexpr std::size_t kMostRemembered = 1024;
 
-  /// It gave no state, or one too old.
+  /// It gave no state.
   void failed(PeerId const& donor, TimePoint now);
   /// It gave a wrong one.
   void refused(PeerId const& donor, std::string why, TimePoint now);

@@ -144,15 +144,14 @@ class Reader {
                              elsewhere));
   }
 
+  Error wrong(Field const& field, toml::node const& node, std::string const& found) const {
+    return places_.error(
+        node.source(),
+        cat(field.section, ".", field.name, ": expected ", expectation(field), ", found ", found));
+  }
+
   Error wrong(Field const& field, toml::node const& node) const {
-    return places_.error(node.source(),
-                         cat(field.section,
-                             ".",
-                             field.name,
-                             ": expected ",
-                             expectation(field),
-                             ", found ",
-                             shown_node(node)));
+    return wrong(field, node, shown_node(node));
   }
 
   static bool in_range(Field const& field, double value) {
@@ -223,25 +222,13 @@ class Reader {
     }
     auto const later = words(field.allowed.later);
     if (std::find(later.begin(), later.end(), text) != later.end())
-      return places_.error(node.source(),
-                           cat(field.section,
-                               ".",
-                               field.name,
-                               ": expected ",
-                               expectation(field),
-                               ", found ",
-                               shown(text),
-                               ", which this version of Waggle does not train yet"));
+      return wrong(
+          field, node, cat(shown(text), ", which this version of Waggle does not train yet"));
     auto const guess = nearest(text, choices);
-    return places_.error(node.source(),
-                         cat(field.section,
-                             ".",
-                             field.name,
-                             ": expected ",
-                             expectation(field),
-                             ", found ",
-                             shown(text),
-                             guess.empty() ? std::string() : cat("; did you mean ", guess, "?")));
+    return wrong(
+        field,
+        node,
+        cat(shown(text), guess.empty() ? std::string() : cat("; did you mean ", guess, "?")));
   }
 
   Places& places_;
