@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/base/runtime.hpp"
+
+namespace waggle {
+
+namespace detail {
+
+/// One thread that runs one function at a time, each time it is asked to.
+class AsideThread {
+ public:
+  AsideThread(std::string name, std::function<void()> work);
+  /// Waits kLeave for a call that runs; one that hangs is left to itself with what it refers to.
+  ~AsideThread();
+  AsideThread(AsideThread const&) = delete;
+  AsideThread& operator=(AsideThread const&) = delete;
+
+  [[nodiscard]] bool busy() const;
+  /// Only when not busy.
+  void begin();
+
+  struct State;
+
+ private:
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace detail
+
+/// A question that may hang (an X server, a bus, a driver), asked in a thread of its own: whoever
+/// polls never waits, and a question that is not answered within `limit` counts as unavailable
+/// until it is. At most one thread hangs, however often one polls. The function owns all it uses:
+/// it may outlive this object.
+template <class T>
+class Aside {
+ public:
+  Aside(std::string name, std::function<T()> ask, Duration every, Duration limit)
+      : answer_(std::make_shared<T>()),
+        every_(every),
+        limit_(limit),
+        thread_(std::move(name),
+                [answer = answer_, ask = std::move(ask)]() mutable { *answer = ask(); }) {}
+
+  /// The newest answer; asks again if the last question is `every` old. Unset: none came yet, or
+  /// the question under way hangs. Thread: one caller.
+  [[nodiscard]] std::optional<T> poll(TimePoint now) {
+    if (thread_.busy()) {
+      if (now - asked_at_ > limit_) latest_.reset();
+      return latest_;
+    }
+    if (asked_ && !taken_) {
+      latest_ = *answer_;
+      taken_ = true;
+    }
+    if (!asked_ || now - asked_at_ >= every_) {
+      asked_ = true;
+      taken_ = false;
+      asked_at_ = now;
+      thread_.begin();
+    }
+    return latest_;
+  }
+
+ private:
+  std::shared_ptr<T> answer_;  // the thread's while it is busy
+  std::optional<T> latest_;
+  Duration every_;
+  Duration limit_;
+  TimePoint asked_at_{};
+  bool asked_ = false;
+  bool taken_ = false;
+  detail::AsideThread thread_;
+};
+
+}  // namespace waggle

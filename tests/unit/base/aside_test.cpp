@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "core/base/aside.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <semaphore>
+#include <thread>
+
+#include <doctest/doctest.h>
+
+using namespace waggle;
+
+namespace {
+
+constexpr TimePoint kStart{std::chrono::hours(1)};
+
+template <class F>
+bool soon(F test) {
+  for (int i = 0; i < 2000; ++i) {
+    if (test()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_SUITE("Aside") {
+  TEST_CASE("answers a poll later, and asks again only when the answer is old") {
+    std::atomic<int> asked = 0;
+    Aside<int> aside(
+        "test", [&asked] { return ++asked; }, seconds(10), seconds(1));
+    CHECK(!aside.poll(kStart));
+    CHECK(soon([&] { return aside.poll(kStart) == 1; }));
+    CHECK(aside.poll(kStart + seconds(9)) == 1);
+    CHECK(asked == 1);
+    CHECK(aside.poll(kStart + seconds(10)) == 1);  // the last answer, while the next is fetched
+    CHECK(soon([&] { return aside.poll(kStart + seconds(10)) == 2; }));
+  }
+
+  TEST_CASE("a question that hangs counts as unavailable after the limit, and never blocks") {
+    struct Gate {
+      std::binary_semaphore open{0};
+      std::atomic<int> asked = 0;
+    };
+
+    auto gate = std::make_shared<Gate>();
+    Aside<int> aside(
+        "test",
+        [gate] {
+          if (++gate->asked == 2) gate->open.acquire();
+          return gate->asked.load();
+        },
+        seconds(1),
+        seconds(5));
+    CHECK(!aside.poll(kStart));
+    CHECK(soon([&] { return aside.poll(kStart) == 1; }));
+    CHECK(aside.poll(kStart + seconds(1)) == 1);
+    CHECK(aside.poll(kStart + seconds(6)) == 1);  // not over the limit yet
+    CHECK(!aside.poll(kStart + seconds(7)));
+    CHECK(!aside.poll(kStart + seconds(70)));
+    CHECK(gate->asked == 2);  // one hangs, no more are begun
+    gate->open.release();
+    CHECK(soon([&] { return aside.poll(kStart + seconds(70)).has_value(); }));
+  }
+
+  TEST_CASE("leaves a hung question behind instead of waiting for it") {
+    auto gate = std::make_shared<std::binary_semaphore>(0);
+    auto done = std::make_shared<std::atomic<bool>>(false);
+    auto const begin = std::chrono::steady_clock::now();
+    {
+      Aside<int> aside(
+          "test",
+          [gate, done] {
+            gate->acquire();
+            *done = true;
+            return 1;
+          },
+          seconds(1),
+          seconds(1));
+      CHECK(!aside.poll(kStart));
+    }
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
+    CHECK(!*done);
+    gate->release();
+    CHECK(soon([&] { return done->load(); }));
+  }
+}
