@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "core/device/sensors.hpp"
+
+#include <cstdlib>
+#include <iterator>
+#include <mutex>
+
+#include "core/base/aside.hpp"
+#include "core/device/cpu_load.hpp"
+#include "core/device/detail/text_file.hpp"
+#include "core/device/system_bus.hpp"
+#include "core/device/temperature.hpp"
+#include "core/device/x11_idle.hpp"
+
+namespace waggle::device {
+namespace {
+
+// A volunteer who pulls the plug waits so long at most; oftener costs a paused client its calm.
+constexpr Duration kFilesEvery = std::chrono::seconds(4);
+constexpr Duration kIdleEvery = std::chrono::seconds(2);
+constexpr Duration kBusEvery = std::chrono::seconds(10);
+constexpr Duration kGpuEvery = std::chrono::seconds(10);
+constexpr Duration kLimit = std::chrono::seconds(5);
+constexpr Duration kBusLimit = std::chrono::seconds(15);  // three questions of two seconds, login
+
+struct FileReadings {
+  Power power;
+  std::optional<double> cpu_all;
+  std::optional<double> cpu_others;
+  std::optional<double> celsius;
+  std::optional<std::string> program;
+};
+
+// Between the caller and the thread that reads files.
+struct SharedWishes {
+  std::mutex mutex;
+  SensorWishes wishes;  // guarded by mutex
+
+  SensorWishes get() {
+    std::lock_guard const lock(mutex);
+    return wishes;
+  }
+};
+
+// The files of /sys and /proc; lives in its thread.
+struct FileReader {
+  SensorRoots roots;
+  std::shared_ptr<SharedWishes> shared;
+  LoadMeter meter;
+
+  FileReadings read() {
+    FileReadings readings;
+    auto const wishes = shared->get();
+    readings.power = read_power(roots.sys);
+    readings.celsius = read_temperature(roots.sys);
+    std::vector<Process> processes;
+    if (wishes.cpu_others || !wishes.programs.empty()) processes = read_processes(roots.proc);
+    if (auto const times = parse_cpu_times(detail::read_small(roots.proc / "stat"))) {
+      if (auto const load = meter.look(*times, processes)) {
+        readings.cpu_all = load->all;
+        if (!processes.empty()) readings.cpu_others = load->others;
+      }
+    }
+    readings.program = running(wishes.programs, processes);
+    return readings;
+  }
+};
+
+bool set(char const* variable) {
+  char const* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+std::vector<GpuReading> read_gpus(Nvidia& nvidia, std::filesystem::path const& sys) {
+  auto gpus = nvidia.read();
+  auto amd = read_amd(sys);
+  gpus.insert(gpus.end(), std::make_move_iterator(amd.begin()), std::make_move_iterator(amd.end()));
+  return gpus;
+}
+
+}  // namespace
+
+struct Sensors::State {
+  explicit State(SensorRoots const& roots)
+      : shared(std::make_shared<SharedWishes>()),
+        files(
+            "sense files",
+            [reader = FileReader{roots, shared, {}}]() mutable { return reader.read(); },
+            kFilesEvery,
+            kLimit),
+        bus(
+            "sense bus", [] { return read_system_bus(); }, kBusEvery, kBusLimit),
+        gpu(
+            "sense gpu",
+            [nvidia = Nvidia(), sys = roots.sys]() mutable { return read_gpus(nvidia, sys); },
+            kGpuEvery,
+            kLimit) {}
+
+  std::shared_ptr<SharedWishes> shared;
+  Aside<FileReadings> files;
+  Aside<BusReadings> bus;
+  Aside<std::vector<GpuReading>> gpu;
+  std::optional<Aside<std::optional<double>>> x11;  ///< only once somebody asks
+};
+
+Sensors::Sensors(SensorRoots roots) : state_(std::make_unique<State>(roots)) {
+}
+
+Sensors::~Sensors() = default;
+
+void Sensors::wish(SensorWishes wishes) {
+  if (wishes.idle && !state_->x11 && set("DISPLAY"))
+    state_->x11.emplace("sense idle", x11_idle_seconds, kIdleEvery, kLimit);
+  if (!wishes.idle) state_->x11.reset();
+  std::lock_guard const lock(state_->shared->mutex);
+  state_->shared->wishes = std::move(wishes);
+}
+
+Readings Sensors::poll(TimePoint now, double unix_time) {
+  auto& s = *state_;
+  Readings readings;
+  if (auto files = s.files.poll(now)) {
+    readings.power = files->power;
+    readings.cpu_all = files->cpu_all;
+    readings.cpu_others = files->cpu_others;
+    readings.celsius = files->celsius;
+    readings.program = std::move(files->program);
+  }
+  auto const bus = s.bus.poll(now).value_or(BusReadings{});
+  readings.metered = bus.metered;
+  std::optional<double> x11;
+  if (s.x11) x11 = s.x11->poll(now).value_or(std::nullopt);
+  readings.idle_seconds = idle_seconds(x11, bus.session, set("WAYLAND_DISPLAY"), unix_time);
+  // Asking a sleeping card wakes it, which a battery pays for.
+  if (!readings.power.on_battery)
+    if (auto gpus = s.gpu.poll(now)) readings.gpus = *std::move(gpus);
+  return readings;
+}
+
+}  // namespace waggle::device

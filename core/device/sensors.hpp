@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/runtime.hpp"
+#include "core/device/battery.hpp"
+#include "core/device/gpu.hpp"
+
+namespace waggle::device {
+
+/// Where the kernel's files are; others only in tests.
+struct SensorRoots {
+  std::filesystem::path sys = "/sys";
+  std::filesystem::path proc = "/proc";
+};
+
+/// What this machine does now. Unset is what it cannot tell, which is no error: a server has no
+/// battery, no X server and perhaps no thermal sensor.
+struct Readings {
+  Power power;
+  std::optional<double> cpu_all;       ///< share of all processors, 0 to 1
+  std::optional<double> cpu_others;    ///< without Waggle's; only if asked for
+  std::optional<double> celsius;       ///< the processor
+  std::optional<double> idle_seconds;  ///< since keyboard or mouse were touched
+  std::optional<bool> metered;         ///< the network
+  std::optional<std::string> program;  ///< the first of those looked for that runs
+  std::vector<GpuReading> gpus;
+};
+
+/// What costs something to read is read only if wished for.
+struct SensorWishes {
+  std::vector<std::string> programs;
+  bool cpu_others = false;
+  bool idle = false;
+};
+
+/// Reads all sensors, each kind in a thread of its own with a time limit, so that a hung X server,
+/// bus, driver or battery controller holds nobody up and counts as unavailable.
+class Sensors {
+ public:
+  explicit Sensors(SensorRoots roots);
+  ~Sensors();
+
+  void wish(SensorWishes wishes);
+  /// The newest of everything; asks again for what is old. Call it once a second or so. Never
+  /// blocks. Thread: one caller.
+  [[nodiscard]] Readings poll(TimePoint now, double unix_time);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace waggle::device

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "core/device/sensors.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include <doctest/doctest.h>
+
+#include "tests/unit/device/tree.hpp"
+
+using namespace waggle;
+using namespace waggle::device;
+
+namespace {
+
+// Polls at a time that the test moves by itself.
+template <class F>
+bool soon(Sensors& sensors, TimePoint now, F test) {
+  for (int i = 0; i < 5000; ++i) {
+    if (test(sensors.poll(now, 1000))) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_SUITE("sensors") {
+  TEST_CASE("an empty machine tells nothing, and a laptop what is in its files") {
+    test::Tree const tree;
+    Sensors sensors({tree.path / "sys", tree.path / "proc"});
+    TimePoint now{std::chrono::hours(1)};
+    auto const first = sensors.poll(now, 1000);
+    CHECK(!first.power.has_battery);
+    CHECK(!first.celsius);
+    tree.put("sys/class/power_supply/BAT0/type", "Battery\n");
+    tree.put("sys/class/power_supply/BAT0/status", "Discharging\n");
+    tree.put("sys/class/power_supply/BAT0/capacity", "33\n");
+    tree.put("sys/class/thermal/thermal_zone0/type", "x86_pkg_temp\n");
+    tree.put("sys/class/thermal/thermal_zone0/temp", "71000\n");
+    tree.put("proc/stat", "cpu  100 0 0 100\n");
+    tree.put("proc/9/stat",
+             "9 (blender) S 1 10 10 0 -1 4194560 9 0 0 0 120 30 5 6 20 0 1 0 777 1000\n");
+    sensors.wish({.programs = {"blender"}, .cpu_others = true, .idle = true});
+    now += std::chrono::seconds(60);
+    CHECK(soon(sensors, now, [](Readings const& r) {
+      return r.power.on_battery && r.power.percent == 33 && r.celsius == 71.0 &&
+             r.program == "blender";
+    }));
+    // Two looks make a load.
+    tree.put("proc/stat", "cpu  160 0 0 140\n");
+    now += std::chrono::seconds(60);
+    CHECK(soon(sensors, now, [](Readings const& r) { return r.cpu_others == 0.6; }));
+    // What nobody wishes for is not looked for.
+    sensors.wish({});
+    now += std::chrono::seconds(60);
+    CHECK(soon(sensors, now, [](Readings const& r) { return !r.program && !r.cpu_others; }));
+  }
+
+  TEST_CASE("the machine that runs this test is read without a stop") {
+    Sensors sensors({});
+    sensors.wish({.programs = {"waggle"}, .cpu_others = true, .idle = true});
+    TimePoint const now{std::chrono::hours(1)};
+    auto const begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 100; ++i) (void)sensors.poll(now, 1000);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+  }
+}
