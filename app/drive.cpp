@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 
@@ -11,6 +12,7 @@
 
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
+#include "core/device/machine.hpp"
 #include "core/node/config.hpp"
 
 #include "app/signals.hpp"
@@ -25,8 +27,19 @@ Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
   options.listen_host = flags.host.value_or(config.host.value_or(options.listen_host));
   options.port = flags.port.value_or(config.port.value_or(options.port));
   options.client_mode = flags.client || config.client.value_or(false);
-  auto const threads = flags.threads.value_or(config.threads.value_or(0));
-  options.threads = threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency() / 2);
+  options.guest = config.guest;
+  if (flags.power) options.guest.power = *flags.power;
+  options.power_is_flag = flags.power.has_value();
+  options.always = flags.always;
+  options.threads_wanted = flags.threads.value_or(config.threads.value_or(0));
+  options.threads =
+      device::effort(
+          options.guest.power, device::cores(), static_cast<unsigned>(options.threads_wanted))
+          .threads;
+  if (config.disk_gib) options.disk_limit = *config.disk_gib << 30;
+  // For tests, and for containers that see the host's /sys elsewhere.
+  if (char const* const sys = std::getenv("WAGGLE_SYSFS"); sys != nullptr && *sys == '/')
+    options.sensors.sys = sys;
   options.version = WAGGLE_VERSION;
   if (!config.trouble.empty())
     options.notices.push_back(
@@ -84,8 +97,17 @@ void add_node_flags(CLI::App& command, NodeFlags& flags) {
       "--port",
       flags.port,
       "The port to listen on; 0: the last one, else any; a busy one makes way for the next [0]");
-  command.add_option("--threads", flags.threads, "Threads that train; 0: half of the cores [0]")
+  command.add_option("--threads", flags.threads, "Threads that train; 0: as --power says [0]")
       ->check(CLI::Range(0, 256));
+  command
+      .add_option_function<std::string>(
+          "--power",
+          [&flags](std::string const& word) { flags.power = device::power_level(word); },
+          "light: a quarter of the cores, half of the time; medium: half of the cores; full: all "
+          "[medium]")
+      ->check(CLI::IsMember({"light", "medium", "full"}));
+  command.add_flag(
+      "--always", flags.always, "Compute also on battery and whatever else [guest] says");
   command.add_flag("--client", flags.client, "Accept no connections: ask and compute only");
 }
 

@@ -18,8 +18,10 @@ struct NodeFlags {
   std::vector<std::string> peers;  ///< beside those of waggle.toml
   std::optional<std::string> host;
   std::optional<std::uint16_t> port;
-  std::optional<std::size_t> threads;  ///< 0: half of the cores
+  std::optional<std::size_t> threads;  ///< 0: as `power` says
   bool client = false;
+  std::optional<device::PowerLevel> power;
+  bool always = false;  ///< whatever the rules of a good guest say
 };
 
 void add_node_flags(CLI::App& command, NodeFlags& flags);

@@ -36,6 +36,24 @@ void print_task(Json const& task) {
   std::printf("\n");
 }
 
+// Power, and what the person overrode: a pause's reason stands with its task.
+void print_guest(Json const& guest) {
+  if (guest.empty()) return;
+  std::printf("power %s: %zu threads, %.0f %% of their time",
+              guest.value("power", "?").c_str(),
+              guest.value("threads", std::size_t{0}),
+              100 * guest.value("duty", 1.0));
+  if (!guest.value("followed", true)) std::printf("; the rules of [guest] are not followed");
+  if (guest.value("overridden", false)) {
+    char const* before = "; runs anyway although ";
+    for (auto const& cause : guest.value("causes", Json::array())) {
+      std::printf("%s%s", before, cause.get<std::string>().c_str());
+      before = ", ";
+    }
+  }
+  std::printf("\n");
+}
+
 int run(Common const& common) {
   auto const body = node::api_get(api_socket(common), "/v1/snapshot");
   if (!body) return fail(common, body.error());
@@ -55,6 +73,7 @@ int run(Common const& common) {
               snapshot.value("peers", Json::array()).size(),
               snapshot.value("dht_table", std::size_t{0}));
   for (auto const& task : snapshot.value("tasks", Json::array())) print_task(task);
+  print_guest(snapshot.value("guest", Json::object()));
   for (auto const& notice : snapshot.value("notices", Json::array()))
     std::printf("note: %s\n", notice.get<std::string>().c_str());
   return kDone;

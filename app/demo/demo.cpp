@@ -111,6 +111,7 @@ class Demo {
     for (auto& argument : arguments) full.push_back(std::move(argument));
     for (auto const& more : {std::string("--data-dir"),
                              data_dir.string(),
+                             std::string("--always"),
                              std::string("--host"),
                              std::string("127.0.0.1"),
                              std::string("--threads"),

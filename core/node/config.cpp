@@ -12,6 +12,13 @@ namespace {
 constexpr std::uint64_t kMaxConfigBytes = 64u << 10;
 constexpr std::int64_t kMaxThreads = 256;
 constexpr std::size_t kMaxPeers = 64;
+constexpr std::int64_t kLeastDiskGib = 1;
+constexpr std::int64_t kMostDiskGib = 1 << 20;
+constexpr std::size_t kMaxRules = 64;
+constexpr std::size_t kMaxProgramName = 255;
+constexpr std::int64_t kMostIdleMinutes = 24 * 60;
+constexpr std::int64_t kMostPercent = 100;
+constexpr std::int64_t kMostCelsius = 120;
 
 struct Reader {
   std::string_view file;
@@ -50,6 +57,61 @@ struct Reader {
         .error();
   }
 
+  Status boolean(std::string_view name, toml::node const& node, bool& into) const {
+    auto const value = node.value_exact<bool>();
+    if (!value) return wrong(node.source(), cat(name, " must be true or false"));
+    into = *value;
+    return ok();
+  }
+
+  Status limit(std::string_view name, toml::node const& node, std::int64_t most, int& into) const {
+    WAGGLE_TRY(auto const value, number(name, node, 0, most));
+    into = static_cast<int>(value);
+    return ok();
+  }
+
+  // Each text of a list, with its place for what is wrong with it.
+  template <class F>
+  Status texts(std::string_view name, toml::node const& node, F take) const {
+    auto const* const list = node.as_array();
+    if (list == nullptr || list->size() > kMaxRules)
+      return wrong(node.source(), cat(name, " must be a list of at most ", kMaxRules, " texts"));
+    for (auto const& entry : *list) {
+      auto const text = entry.value_exact<std::string>();
+      if (!text) return wrong(entry.source(), cat(name, ": each is a text"));
+      Status const taken = take(*text);
+      if (!taken) return wrong(entry.source(), cat(name, ": ", taken.error().detail));
+    }
+    return ok();
+  }
+
+  Status guest_entry(std::string_view name, toml::source_region const& at, toml::node const& node) {
+    auto& guest = config.guest;
+    if (name == "on_battery") return boolean(name, node, guest.on_battery);
+    if (name == "on_metered") return boolean(name, node, guest.on_metered);
+    if (name == "idle_minutes") return limit(name, node, kMostIdleMinutes, guest.idle_minutes);
+    if (name == "cpu_load") return limit(name, node, kMostPercent, guest.cpu_load);
+    if (name == "temperature") return limit(name, node, kMostCelsius, guest.temperature);
+    if (name == "quiet_hours")
+      return texts(name, node, [&guest](std::string const& text) -> Status {
+        WAGGLE_TRY(auto const hours, device::QuietHours::parse(text));
+        guest.quiet_hours.push_back(hours);
+        return ok();
+      });
+    if (name == "programs")
+      return texts(name, node, [&guest](std::string const& text) -> Status {
+        if (text.empty() || text.size() > kMaxProgramName || text.find('/') != std::string::npos)
+          return Error{Errc::invalid, "a program's name, as in \"blender\", without its folder"};
+        guest.programs.push_back(text);
+        return ok();
+      });
+    return wrong(at,
+                 cat("unknown setting \"",
+                     name,
+                     "\" in [guest]; there are on_battery, on_metered, idle_minutes, cpu_load, "
+                     "temperature, quiet_hours and programs"));
+  }
+
   Status entry(std::string_view name, toml::source_region const& at, toml::node const& node) {
     if (name == "peer") return peers(name, node);
     if (name == "host") {
@@ -70,8 +132,30 @@ struct Reader {
       config.client = node.value_exact<bool>();
       return config.client ? ok() : wrong(node.source(), "client must be true or false");
     }
-    return wrong(
-        at, cat("unknown setting \"", name, "\"; there are peer, host, port, threads and client"));
+    if (name == "power") {
+      auto const word = node.value_exact<std::string>();
+      auto const level = word ? device::power_level(*word) : std::nullopt;
+      if (!level) return wrong(node.source(), "power must be \"light\", \"medium\" or \"full\"");
+      config.guest.power = *level;
+      return ok();
+    }
+    if (name == "disk_gib") {
+      WAGGLE_TRY(auto const gib, number(name, node, kLeastDiskGib, kMostDiskGib));
+      config.disk_gib = static_cast<std::uint64_t>(gib);
+      return ok();
+    }
+    if (name == "guest") {
+      auto const* const table = node.as_table();
+      if (table == nullptr) return wrong(node.source(), "guest must be a table: [guest]");
+      for (auto const& [key, value] : *table)
+        WAGGLE_TRY_STATUS(guest_entry(key.str(), key.source(), value));
+      return ok();
+    }
+    return wrong(at,
+                 cat("unknown setting \"",
+                     name,
+                     "\"; there are peer, host, port, threads, client, power, disk_gib and "
+                     "[guest]"));
   }
 
   Status run(std::string_view text) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/device/guest_policy.hpp"
+
 namespace waggle::node {
 
 /// What <data dir>/waggle.toml says; its names are those of the flags. Flags beat the file, the
@@ -18,12 +20,21 @@ namespace waggle::node {
 ///     port = 31337
 ///     threads = 4
 ///     client = false
+///     power = "medium"
+///     disk_gib = 20
+///     [guest]
+///     on_battery = false
+///     quiet_hours = ["22:00-07:00", "sat,sun 10:00-12:00"]
+///
+/// What [guest] may hold is device::GuestSettings, under the same names, but for power.
 struct Config {
   std::vector<std::string> peers;
   std::optional<std::string> host;
   std::optional<std::uint16_t> port;
   std::optional<std::size_t> threads;
   std::optional<bool> client;
+  std::optional<std::uint64_t> disk_gib;  ///< what all blobs may take
+  device::GuestSettings guest;            ///< with the power that stands outside of [guest]
   /// Why the file is not used ("FILE:LINE:COLUMN: …"); then nothing else is set. Empty: all is
   /// well, or there is no file.
   std::string trouble;

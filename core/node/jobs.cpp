@@ -29,6 +29,8 @@ void JobRunner::announce_start() {
 }
 
 Co<Outcome> JobRunner::run(Job job) {
+  if (!std::holds_alternative<MonitorJob>(job))
+    guest_ = std::make_unique<Guest>(services_, [this] { obey_guest(); });
   if (auto* const train_job = std::get_if<TrainJob>(&job))
     co_return co_await train(std::move(*train_job));
   if (auto* const publish_job = std::get_if<PublishJob>(&job))
@@ -60,7 +62,8 @@ Co<Outcome> JobRunner::train(TrainJob job) {
 
 Co<Outcome> JobRunner::train_found(FoundTask found, SessionOptions options) {
   session_ = std::make_unique<Session>(services_, std::move(found), options, events_);
-  if (leaving_) session_->finish(std::nullopt);
+  obey_guest();
+  if (leaving_) session_->leave();
   auto done = co_await session_->run();
   if (!done) co_return Outcome{std::move(done).error(), {}};
   co_return Outcome{};
@@ -107,7 +110,12 @@ Co<void> JobRunner::keep_joined_tasks() {
   }
 }
 
+void JobRunner::obey_guest() {
+  if (session_ && guest_) session_->obey(guest_->verdict().reason, guest_->duty());
+}
+
 Co<void> JobRunner::close() {
+  if (guest_) co_await guest_->close();
   if (session_) co_await session_->close();
   co_await scope_.close();
 }
@@ -118,8 +126,12 @@ void JobRunner::command(Command const& command) {
   if (!command.prefix.empty() && session_->view().prefix != command.prefix) return;
   switch (command.kind) {
     case Command::Kind::pause:
-      return session_->pause();
+      session_->pause();
+      if (guest_) guest_->person_rests();
+      return;
     case Command::Kind::resume:
+      // The rules first: that it goes on is said once.
+      if (guest_) guest_->person_runs();
       return session_->resume();
     case Command::Kind::finish:
       return session_->finish(command.at_epoch);
@@ -132,7 +144,7 @@ void JobRunner::command(Command const& command) {
 
 void JobRunner::leave() {
   leaving_ = true;
-  if (session_) session_->finish(std::nullopt);
+  if (session_) session_->leave();
   leave_asked_.notify_all();
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/node/guest.hpp"
 #include "core/node/node.hpp"
 #include "core/node/services.hpp"
 #include "core/node/session.hpp"
@@ -31,18 +32,23 @@ class JobRunner {
 
   [[nodiscard]] std::vector<TaskView> tasks() const;
 
+  /// Null while nothing has been begun, and for a job that only looks.
+  [[nodiscard]] Guest const* guest() const noexcept { return guest_.get(); }
+
  private:
   [[nodiscard]] Co<Outcome> train(TrainJob job);
   [[nodiscard]] Co<Outcome> publish(PublishJob job);
   [[nodiscard]] Co<Outcome> serve();
   [[nodiscard]] Co<Outcome> monitor(MonitorJob job);
   [[nodiscard]] Co<Outcome> train_found(FoundTask found, SessionOptions options);
+  void obey_guest();
   /// Records and blobs of tasks joined before, so that they live on.
   [[nodiscard]] Co<void> keep_joined_tasks();
 
   Services& services_;
   EventSink events_;
   std::unique_ptr<Session> session_;
+  std::unique_ptr<Guest> guest_;
   Signal leave_asked_;
   bool leaving_ = false;
   Scope scope_;

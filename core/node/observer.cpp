@@ -82,6 +82,10 @@ Co<void> Observer::watch() {
     for (auto const& peer : services_.swarm().peers())
       snapshot->peers.push_back(view_of(peer, runtime.now()));
     snapshot->tasks = runner_.tasks();
+    if (auto const* const guest = runner_.guest()) {
+      snapshot->guest = guest->view();
+      snapshot->machine = guest->machine();
+    }
     snapshot->today = today_;
     snapshot->week = week_;
     snapshot->all_time = all_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/device/guest_policy.hpp"
 #include "core/wire/multiaddr.hpp"
 
 namespace waggle::node {
@@ -19,9 +20,15 @@ struct Options {
   std::uint16_t port = 0;  ///< 0: the one used last, else any; a busy one makes way for the next
   std::vector<wire::Multiaddr> peers;  ///< where to begin, each with /p2p/
   std::size_t threads = 1;             ///< of the trainer
-  bool client_mode = false;            ///< accept no connections, serve nothing
-  bool serve_api = true;               ///< <data dir>/api.sock
-  std::vector<std::string> notices;    ///< what there is to say of how it was started
+  std::size_t threads_wanted = 0;      ///< as a person set them; 0: by `guest.power`
+  device::GuestSettings guest;
+  bool power_is_flag = false;  ///< `guest.power` stands whatever waggle.toml says meanwhile
+  bool always = false;         ///< compute whatever the rules of `guest` say
+  device::SensorRoots sensors;
+  std::optional<std::uint64_t> disk_limit;  ///< bytes of all blobs; unset: BlobOptions' default
+  bool client_mode = false;                 ///< accept no connections, serve nothing
+  bool serve_api = true;                    ///< <data dir>/api.sock
+  std::vector<std::string> notices;         ///< what there is to say of how it was started
   std::string version = "0.1.0";
 };
 

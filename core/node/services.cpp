@@ -161,6 +161,7 @@ Status Services::open_network() {
   dht_ = std::make_unique<dht::Dht>(*swarm_, dht);
   blob::BlobOptions blobs;
   blobs.folder = options_.data_dir / "blobs";
+  blobs.disk_limit = options_.disk_limit.value_or(blobs.disk_limit);
   blobs_ = std::make_unique<blob::BlobService>(*swarm_, *dht_, *disk_, *index_, blobs);
   directory_ = std::make_unique<task::Directory>(*dht_);
   scope_.spawn("join", join());

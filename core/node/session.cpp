@@ -79,6 +79,8 @@ Co<Status> Session::State::fetch(std::map<std::string, std::filesystem::path>& f
     WAGGLE_CO_TRY_STATUS(co_await runtime().sleep_for(kRoomEvery));
   }
   disk_full.clear();
+  view.reason.clear();
+  view.paused_by.clear();
   co_return ok();
 }
 
@@ -88,6 +90,7 @@ void Session::State::say_disk_full(std::string why) {
   disk_full = std::move(why);
   view.state = "paused";
   view.reason = disk_full;
+  view.paused_by = "disk";
   if (!fresh) return;
   events(events::state(services, "paused", cat("paused until there is room: ", disk_full)));
   services.notice(disk_full);
@@ -95,12 +98,33 @@ void Session::State::say_disk_full(std::string why) {
 
 // Every pause names its reason; a person's comes first.
 void Session::State::pause_or_train() {
-  bool const pause = paused_by_user || !disk_full.empty();
+  bool const pause = paused_by_user || !disk_full.empty() || !guest_rests.empty();
   if (optimizer && pause) optimizer->pause();
   if (optimizer && !pause) optimizer->resume();
   if (!optimizer || view.state == "finishing" || view.state == "done") return;
   view.state = pause ? "paused" : "training";
-  view.reason = paused_by_user ? "paused by you" : disk_full;
+  if (paused_by_user) {
+    view.reason = "paused by you";
+    view.paused_by = "you";
+  } else if (!disk_full.empty()) {
+    view.reason = disk_full;
+    view.paused_by = "disk";
+  } else {
+    view.reason = guest_rests;
+    view.paused_by = guest_rests.empty() ? "" : "guest";
+  }
+}
+
+void Session::State::say_paused() {
+  if (view.state != "paused") return;
+  std::string text = cat("paused: ", view.reason);
+  if (view.paused_by == "you") text = "paused by you; `waggle resume` goes on";
+  if (view.paused_by == "guest") text += "; `waggle resume` runs anyway";
+  events(events::state(services, "paused", text));
+}
+
+void Session::State::keep_wish(Wish wish) {
+  node::keep_wish(services, found.record.operator_id, found.record.prefix, wish);
 }
 
 // The newest checkpoint, or the task's initial weights at epoch 0.
@@ -139,6 +163,7 @@ Co<Status> Session::State::start_trainer(
       trainer,
       co_await Trainer::start(
           services, definition, std::move(trainer_options), runtime().now() + kTrainerStart));
+  trainer->set_duty(duty);
   co_return ok();
 }
 
@@ -149,6 +174,13 @@ Co<Status> Session::State::run() {
   view.title = definition.title;
   view.target_batch_size = static_cast<std::uint64_t>(definition.swarm.target_batch_size);
   services.directory().keep_alive(found.record, found.envelope, false);
+  auto const wish = co_await recall_wish(services, found.record.operator_id, found.record.prefix);
+  if (wish.kind == Wish::Kind::pause) paused_by_user = true;
+  if (wish.kind == Wish::Kind::finish) {
+    finish_wished = true;
+    finish_at = wish.at_epoch;
+    finish_soon = finish_soon || wish.at_epoch == 0;
+  }
   WAGGLE_CO_TRY_STATUS(co_await remember_task(services, found, true));
   std::map<std::string, std::filesystem::path> files;
   WAGGLE_CO_TRY_STATUS(co_await fetch(files));
@@ -170,6 +202,7 @@ Co<Status> Session::State::run() {
       services, epoch, trainer->parameter_count(), trainer->facts().training_flops_per_sample));
   view.epoch = epoch;
   pause_or_train();
+  say_paused();
   if (finish_soon) optimizer->finish();
   auto const trained = co_await optimizer->run(
       epoch, [this](optim::EpochReport const& report) { return enough(report); });
@@ -243,6 +276,7 @@ Co<Status> Session::State::finish_well() {
   auto measured = co_await trainer->evaluate(/*whole=*/true, runtime().now() + kEvaluationTime);
   if (measured) take_measurement(view.epoch, *measured, Measured::final);
   view.state = "done";
+  if (finish_wished) keep_wish({});
   events(events::left(services, view.epoch, given));
   if (!saved) co_return saved;
   co_return ok();
@@ -278,19 +312,39 @@ Co<void> Session::close() {
 
 void Session::pause() {
   state_->paused_by_user = true;
+  state_->keep_wish({Wish::Kind::pause, 0});
   state_->pause_or_train();
 }
 
 void Session::resume() {
   state_->paused_by_user = false;
+  state_->keep_wish({});
   state_->pause_or_train();
 }
 
+void Session::obey(std::string why_not, double duty) {
+  auto& s = *state_;
+  s.duty = duty;
+  if (s.trainer) s.trainer->set_duty(duty);
+  s.guest_rests = std::move(why_not);
+  auto const before = s.view.state;
+  s.pause_or_train();
+  if (s.view.state == before) return;
+  s.say_paused();
+  if (s.view.state == "training") s.events(events::state(s.services, "training", "going on"));
+}
+
 void Session::finish(std::optional<std::int64_t> at_epoch) {
+  state_->finish_wished = true;
+  state_->keep_wish({Wish::Kind::finish, at_epoch.value_or(0)});
   if (at_epoch) {
     state_->finish_at = *at_epoch;
     return;
   }
+  leave();
+}
+
+void Session::leave() {
   state_->finish_soon = true;
   state_->view.state = "finishing";
   if (state_->optimizer) state_->optimizer->finish();

@@ -29,10 +29,16 @@ class Session {
   [[nodiscard]] Co<Status> run();
   [[nodiscard]] Co<void> close();
 
+  /// What a person says of this task survives a kill and the next start.
   void pause();
   void resume();
   /// Leave after this epoch, or after `at_epoch`.
   void finish(std::optional<std::int64_t> at_epoch);
+  /// The program ends: as finish(), but the next start goes on.
+  void leave();
+  /// What the rules of a good guest say: `why_not` is empty if it may compute, `duty` the share of
+  /// the trainer's threads. A person's pause and a full disk come first.
+  void obey(std::string why_not, double duty);
   /// Evaluate on the whole test set after this epoch.
   void measure() noexcept;
   /// Whether there is a round to finish; before that, leaving is just stopping.

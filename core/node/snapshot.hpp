@@ -43,8 +43,9 @@ struct TaskView {
   std::string link;
   std::string
       state;  ///< finding | fetching | starting | training | paused | finishing | done | failed
-  std::string phase;   ///< what the optimizer is doing, in words
-  std::string reason;  ///< why paused or failed
+  std::string phase;      ///< what the optimizer is doing, in words
+  std::string reason;     ///< why paused or failed
+  std::string paused_by;  ///< while paused: you | disk | guest; guest: resume runs anyway
   std::int64_t epoch = 0;
   std::int64_t swarm_epoch = 0;
   std::uint64_t samples_this_epoch = 0;
@@ -72,6 +73,45 @@ struct ContributionView {
   double hours = 0;
 };
 
+/// What the rules of a good guest say ([guest] in waggle.toml), whether or not a task trains.
+struct GuestView {
+  bool resting = false;             ///< the rules say: do not compute
+  std::string reason;               ///< why, in words; empty unless resting
+  std::vector<std::string> causes;  ///< all that hold now, overridden ones too
+  bool overridden = false;          ///< some hold, and the person said to run all the same
+  bool followed = true;             ///< false: started with --always
+  std::string power = "medium";     ///< light | medium | full
+  std::size_t threads = 0;          ///< what the power level gives
+  double duty = 1;                  ///< share of the running trainer's threads that it takes
+};
+
+struct GpuView {
+  std::string name;
+  std::optional<double> busy;  ///< 0 to 1
+  std::optional<std::uint64_t> memory_used;
+  std::optional<std::uint64_t> memory_total;
+  std::optional<double> celsius;
+  std::optional<double> watts;
+};
+
+/// This machine now; what it cannot tell is unset.
+struct MachineView {
+  std::size_t cores = 0;
+  std::optional<double> cpu;         ///< share of all processors in use, 0 to 1
+  std::optional<double> cpu_others;  ///< by programs that are not Waggle; only if a rule asks
+  std::optional<double> celsius;
+  std::uint64_t memory_total = 0;
+  std::uint64_t memory_available = 0;
+  std::uint64_t disk_available = 0;  ///< on the data directory's volume
+  bool has_battery = false;
+  bool on_battery = false;
+  std::optional<int> battery_percent;
+  std::optional<double>
+      idle_seconds;  ///< since keyboard or mouse were touched; only if a rule asks
+  std::optional<bool> metered;
+  std::vector<GpuView> gpus;
+};
+
 struct Snapshot {
   static constexpr int kSchema = 1;
 
@@ -93,6 +133,8 @@ struct Snapshot {
   double clock_offset = 0;  ///< seconds, the swarm's clock less ours
   std::vector<std::string>
       notices;  ///< things a person should know: "port 31337 was busy, listening on 31338"
+  GuestView guest;
+  MachineView machine;
 };
 
 }  // namespace waggle::node

@@ -44,6 +44,7 @@ Json json_of(TaskView const& t) {
           {"state", t.state},
           {"phase", t.phase},
           {"reason", t.reason},
+          {"paused_by", t.paused_by},
           {"epoch", t.epoch},
           {"swarm_epoch", t.swarm_epoch},
           {"samples_this_epoch", t.samples_this_epoch},
@@ -68,11 +69,47 @@ Json json_of(ContributionView const& c) {
   return {{"samples", c.samples}, {"rounds", c.rounds}, {"credits", c.credits}, {"hours", c.hours}};
 }
 
+Json json_of(GuestView const& g) {
+  return {{"resting", g.resting},
+          {"reason", g.reason},
+          {"causes", g.causes},
+          {"overridden", g.overridden},
+          {"followed", g.followed},
+          {"power", g.power},
+          {"threads", g.threads},
+          {"duty", g.duty}};
+}
+
+Json json_of(GpuView const& g) {
+  return {{"name", g.name},
+          {"busy", optional(g.busy)},
+          {"memory_used", optional(g.memory_used)},
+          {"memory_total", optional(g.memory_total)},
+          {"celsius", optional(g.celsius)},
+          {"watts", optional(g.watts)}};
+}
+
 template <class T>
 Json list(std::vector<T> const& items) {
   Json out = Json::array();
   for (auto const& item : items) out.push_back(json_of(item));
   return out;
+}
+
+Json json_of(MachineView const& m) {
+  return {{"cores", m.cores},
+          {"cpu", optional(m.cpu)},
+          {"cpu_others", optional(m.cpu_others)},
+          {"celsius", optional(m.celsius)},
+          {"memory_total", m.memory_total},
+          {"memory_available", m.memory_available},
+          {"disk_available", m.disk_available},
+          {"has_battery", m.has_battery},
+          {"on_battery", m.on_battery},
+          {"battery_percent", optional(m.battery_percent)},
+          {"idle_seconds", optional(m.idle_seconds)},
+          {"metered", optional(m.metered)},
+          {"gpus", list(m.gpus)}};
 }
 
 }  // namespace
@@ -95,7 +132,9 @@ std::string to_json(Snapshot const& s) {
       {"dht_table", s.dht_table},
       {"dht_records", s.dht_records},
       {"clock_offset", s.clock_offset},
-      {"notices", s.notices}};
+      {"notices", s.notices},
+      {"guest", json_of(s.guest)},
+      {"machine", json_of(s.machine)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

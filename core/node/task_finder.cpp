@@ -79,7 +79,12 @@ Co<Status> remember_task(Services& services, FoundTask found, bool joined) {
   task.envelope = std::move(found.envelope);
   task.joined = joined;
   task.last_used = services.runtime().unix_time();
-  auto write = [&store = services.store(), task = std::move(task)] { return store.put_task(task); };
+  auto write = [&store = services.store(), task = std::move(task)]() mutable {
+    // What a person asked of it before stands (wish.hpp).
+    auto const before = store.task(task.operator_id, task.prefix);
+    if (before && *before) task.state = (*before)->state;
+    return store.put_task(task);
+  };
   co_return co_await on(services.disk(), services.runtime(), std::move(write));
 }
 

@@ -59,6 +59,8 @@ class ProcessTrainer final : public Trainer {
     return process_->facts().parameter_values();
   }
 
+  void set_duty(double share) noexcept override { process_->set_duty(share); }
+
   Co<Result<optim::BatchResult>> accumulate(TimePoint deadline) override {
     WAGGLE_CO_TRY(auto const batch, co_await process_->accumulate(0, deadline));
     co_return optim::BatchResult{batch.samples, batch.loss_sum, batch.finite, batch.took};

@@ -49,6 +49,8 @@ class Trainer : public optim::LocalTrainer {
                                                  TimePoint deadline) = 0;
   [[nodiscard]] virtual Co<Status> read_weights(std::filesystem::path path, TimePoint deadline) = 0;
   [[nodiscard]] virtual std::uint64_t parameter_count() const noexcept = 0;
+  /// Share of the trainer's threads that training may take, by gaps between micro-batches; (0, 1].
+  virtual void set_duty(double share) noexcept = 0;
 };
 
 }  // namespace waggle::node

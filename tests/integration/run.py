@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from harness import averaged_with, publisher, run_scenarios, scenario, start  # noqa: E402
 from swarm import lay_out_task, run  # noqa: E402
 import bad_days  # noqa: E402, F401  (registers its scenarios)
+import guest  # noqa: E402, F401  (likewise)
 
 
 def link_by(link, process):

@@ -77,7 +77,7 @@ def lay_out_task(folder, prefix="stripes", target=96, codec="size_adaptive", see
 class Waggle:
     """One process; its events are collected as they come."""
 
-    def __init__(self, *arguments, data_dir, extra=("--host", "127.0.0.1", "--threads", "1"), env=None):
+    def __init__(self, *arguments, data_dir, extra=("--host", "127.0.0.1", "--threads", "1", "--always"), env=None):
         """`env`: variables beside ours."""
         self.data_dir = pathlib.Path(data_dir)
         self.events = []

@@ -11,6 +11,7 @@
 #include "core/node/events.hpp"
 #include "core/node/session.hpp"
 #include "core/node/trainer.hpp"
+#include "core/node/wish.hpp"
 #include "core/optim/collaborative_optimizer.hpp"
 
 namespace waggle::node {
@@ -39,6 +40,9 @@ struct Session::State {
   bool target_reached = false;
   bool measure_whole = false;  ///< asked for
   bool paused_by_user = false;
+  std::string guest_rests;     ///< why the rules of a good guest say not to compute; empty: compute
+  double duty = 1;             ///< of the trainer
+  bool finish_wished = false;  ///< by the person, not because the program ends
   std::string disk_full;  ///< why nothing is trained: need, have and path; empty: there is room
   TimePoint last_checkpoint{};
   TimePoint next_evaluation{};
@@ -54,6 +58,8 @@ struct Session::State {
   Co<Status> fetch(std::map<std::string, std::filesystem::path>& files);
   void say_disk_full(std::string why);
   void pause_or_train();
+  void say_paused();
+  void keep_wish(Wish wish);
   Co<Result<std::int64_t>> take_up(std::map<std::string, std::filesystem::path> const& files);
   Co<Status> start_trainer(std::map<std::string, std::filesystem::path> const& files);
   Co<Status> run();

@@ -24,14 +24,30 @@ Config parse(std::string const& text) {
 TEST_SUITE("config") {
   TEST_CASE("every setting is read, and none need be there") {
     auto const all = parse(std::string("peer = [\"") + kPeer +
-                           "\"]\nhost = \"127.0.0.1\"\nport = 31337\nthreads = 4\nclient = true\n");
+                           "\"]\nhost = \"127.0.0.1\"\nport = 31337\nthreads = 4\nclient = "
+                           "true\npower = \"full\"\ndisk_gib = 5\n[guest]\n"
+                           "on_battery = true\non_metered = true\nidle_minutes = 10\n"
+                           "cpu_load = 25\ntemperature = 85\nprograms = [\"blender\"]\n"
+                           "quiet_hours = [\"22:00-07:00\", \"sat,sun 10:00-12:00\"]\n");
     CHECK(all.trouble == "");
     CHECK(all.peers == std::vector<std::string>{kPeer});
     CHECK(all.host == "127.0.0.1");
     CHECK(all.port == 31337);
     CHECK(all.threads == 4);
     CHECK(all.client == true);
+    CHECK(all.disk_gib == 5);
+    device::GuestSettings guest;
+    guest.power = device::PowerLevel::full;
+    guest.on_battery = true;
+    guest.on_metered = true;
+    guest.idle_minutes = 10;
+    guest.cpu_load = 25;
+    guest.temperature = 85;
+    guest.programs = {"blender"};
+    guest.quiet_hours = {{0b1111111U, 22 * 60, 7 * 60}, {0b1100000U, 10 * 60, 12 * 60}};
+    CHECK(all.guest == guest);
     auto const none = parse("");
+    CHECK(none.guest == device::GuestSettings{});
     CHECK(none.trouble == "");
     CHECK(!none.port);
   }
@@ -43,19 +59,33 @@ TEST_SUITE("config") {
       char const* word;
     };
 
-    for (auto const& c : {Case{"port = 31337\nthreds = 4\n", ":2:1:", "threds"},
-                          Case{"port = 31337\nthreads = \"four\"\n", ":2:11:", "whole number"},
-                          Case{"port = 31337\nhost = 7\n", ":2:8:", "text"},
-                          Case{"threads = 2\nport = 65536\n", ":2:8:", "65535"},
-                          Case{"threads = 2\nport = -1\n", ":2:8:", "65535"},
-                          Case{"threads = 2\nclient = 1\n", ":2:10:", "true or false"},
-                          Case{"threads = 2\npeer = \"x\"\n", ":2:8:", "list"},
-                          Case{"threads = 2\npeer = [\"/ip4/1.2.3.4/tcp/5\"]\n", ":2:9:", "/p2p/"},
-                          Case{"threads = 2\nport = \n", ":2:", ""},
-                          Case{"threads = 2\nthreads = 3\n", ":2:", ""},
-                          Case{"[[[[", ":1:", ""},
-                          Case{"threads = \xc2\xbe", ":1:", ""},
-                          Case{"threads = 2\n[node]\nport = 3\n", ":2:", "node"}}) {
+    for (auto const& c :
+         {Case{"port = 31337\nthreds = 4\n", ":2:1:", "threds"},
+          Case{"port = 31337\nthreads = \"four\"\n", ":2:11:", "whole number"},
+          Case{"port = 31337\nhost = 7\n", ":2:8:", "text"},
+          Case{"threads = 2\nport = 65536\n", ":2:8:", "65535"},
+          Case{"threads = 2\nport = -1\n", ":2:8:", "65535"},
+          Case{"threads = 2\nclient = 1\n", ":2:10:", "true or false"},
+          Case{"threads = 2\npeer = \"x\"\n", ":2:8:", "list"},
+          Case{"threads = 2\npeer = [\"/ip4/1.2.3.4/tcp/5\"]\n", ":2:9:", "/p2p/"},
+          Case{"threads = 2\nport = \n", ":2:", ""},
+          Case{"threads = 2\nthreads = 3\n", ":2:", ""},
+          Case{"threads = 2\npower = \"high\"\n", ":2:9:", "medium"},
+          Case{"threads = 2\npower = 1\n", ":2:9:", "medium"},
+          Case{"threads = 2\ndisk_gib = 0\n", ":2:12:", "whole number"},
+          Case{"threads = 2\nguest = 1\n", ":2:9:", "table"},
+          Case{"[guest]\nbatery = true\n", ":2:1:", "batery"},
+          Case{"[guest]\non_battery = 1\n", ":2:14:", "true or false"},
+          Case{"[guest]\nidle_minutes = -1\n", ":2:16:", "1440"},
+          Case{"[guest]\ncpu_load = 101\n", ":2:12:", "100"},
+          Case{"[guest]\ntemperature = 85.5\n", ":2:15:", "whole number"},
+          Case{"[guest]\nquiet_hours = \"22:00-07:00\"\n", ":2:15:", "list"},
+          Case{"[guest]\nquiet_hours = [\n\"22:00-07:00\",\n\"late\"]\n", ":4:1:", "late"},
+          Case{"[guest]\nprograms = [7]\n", ":2:13:", "text"},
+          Case{"[guest]\nprograms = [\"/usr/bin/blender\"]\n", ":2:13:", "folder"},
+          Case{"[[[[", ":1:", ""},
+          Case{"threads = \xc2\xbe", ":1:", ""},
+          Case{"threads = 2\n[node]\nport = 3\n", ":2:", "node"}}) {
       CAPTURE(c.text);
       auto const config = parse(c.text);
       CHECK(config.trouble.starts_with(std::string("waggle.toml") + c.place));

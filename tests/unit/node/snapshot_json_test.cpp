@@ -23,6 +23,28 @@ TEST_CASE("a snapshot's JSON carries the schema, every task and null where nothi
   CHECK(json.at("peers").at(0).at("round_trip_ms") == 1.5);
 }
 
+TEST_CASE("the rules and the machine are in it, null where the machine tells nothing") {
+  Snapshot snapshot;
+  snapshot.guest.resting = true;
+  snapshot.guest.reason = "on battery (62 %)";
+  snapshot.guest.causes = {"on battery (62 %)"};
+  snapshot.machine.battery_percent = 62;
+  snapshot.machine.gpus.push_back({.name = "one", .busy = 0.5});
+  TaskView task;
+  task.paused_by = "guest";
+  snapshot.tasks.push_back(task);
+  auto const json = nlohmann::json::parse(to_json(snapshot));
+  CHECK(json.at("guest").at("resting") == true);
+  CHECK(json.at("guest").at("reason") == "on battery (62 %)");
+  CHECK(json.at("guest").at("causes").size() == 1);
+  CHECK(json.at("guest").at("power") == "medium");
+  CHECK(json.at("machine").at("battery_percent") == 62);
+  CHECK(json.at("machine").at("celsius").is_null());
+  CHECK(json.at("machine").at("gpus").at(0).at("busy") == 0.5);
+  CHECK(json.at("machine").at("gpus").at(0).at("watts").is_null());
+  CHECK(json.at("tasks").at(0).at("paused_by") == "guest");
+}
+
 TEST_CASE("text that is not UTF-8 is replaced, not thrown at the reader") {
   Snapshot snapshot;
   snapshot.notices.push_back("bad \xff byte");

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#include "core/node/guest.hpp"
+
+#include <ctime>
+#include <utility>
+
+#include "core/base/text.hpp"
+#include "core/device/machine.hpp"
+#include "core/node/config.hpp"
+
+namespace waggle::node {
+namespace {
+
+constexpr Duration kLook = std::chrono::seconds(1);
+constexpr int kFileEvery = 3;     // looks
+constexpr int kMachineEvery = 5;  // looks
+// So long none can tell whether somebody is there: none will.
+constexpr int kNoIdleTime = 30;
+
+device::LocalTime local_time(double unix_time) {
+  auto const whole = static_cast<std::time_t>(unix_time);
+  std::tm parts{};
+  if (::localtime_r(&whole, &parts) == nullptr) return {};
+  return {(parts.tm_wday + 6) % 7, 60 * parts.tm_hour + parts.tm_min};
+}
+
+struct FileLook {
+  std::optional<std::filesystem::file_time_type> time;
+  std::optional<Config> config;  ///< only if the time is another
+};
+
+FileLook look_at(std::filesystem::path const& folder,
+                 std::optional<std::filesystem::file_time_type> last) {
+  FileLook look;
+  std::error_code ec;
+  auto const time = std::filesystem::last_write_time(folder / "waggle.toml", ec);
+  if (!ec) look.time = time;
+  if (look.time != last) look.config = read_config(folder);
+  return look;
+}
+
+GpuView view_of(device::GpuReading const& gpu) {
+  return {gpu.name, gpu.busy, gpu.memory_used, gpu.memory_total, gpu.celsius, gpu.watts};
+}
+
+}  // namespace
+
+Guest::Guest(Services& services, std::function<void()> changed)
+    : services_(services),
+      changed_(std::move(changed)),
+      sensors_(services.options().sensors),
+      policy_(services.options().guest),
+      scope_(services.runtime()) {
+  std::error_code ec;
+  auto const time =
+      std::filesystem::last_write_time(services.options().data_dir / "waggle.toml", ec);
+  if (!ec) file_time_ = time;
+  use(services.options().guest);
+  scope_.spawn("guest", watch());
+}
+
+Guest::~Guest() = default;
+
+Co<void> Guest::close() {
+  co_await scope_.close();
+}
+
+device::Effort Guest::effort() const noexcept {
+  return device::effort(policy_.settings().power,
+                        device::cores(),
+                        static_cast<unsigned>(services_.options().threads_wanted));
+}
+
+double Guest::duty() const noexcept {
+  return device::duty_of(effort(), static_cast<unsigned>(services_.options().threads));
+}
+
+void Guest::use(device::GuestSettings settings) {
+  device::SensorWishes wishes;
+  wishes.programs = settings.programs;
+  wishes.cpu_others = settings.cpu_load > 0;
+  wishes.idle = settings.idle_minutes > 0;
+  sensors_.wish(std::move(wishes));
+  policy_.set(std::move(settings));
+}
+
+Co<void> Guest::follow_file() {
+  auto look = [folder = services_.options().data_dir, last = file_time_] {
+    return look_at(folder, last);
+  };
+  auto const seen = co_await on(services_.disk(), services_.runtime(), std::move(look));
+  file_time_ = seen.time;
+  if (!seen.config) co_return;
+  if (!seen.config->trouble.empty()) {
+    services_.notice(cat(seen.config->trouble, "; the rules stay as they were"));
+    co_return;
+  }
+  auto settings = seen.config->guest;
+  if (services_.options().power_is_flag) settings.power = services_.options().guest.power;
+  double const before = duty();
+  use(std::move(settings));
+  if (duty() != before) changed_();
+}
+
+void Guest::judge() {
+  if (services_.options().always) return;
+  auto const& runtime = services_.runtime();
+  auto verdict = policy_.decide(readings_, local_time(runtime.unix_time()), runtime.now());
+  if (verdict == verdict_) return;
+  verdict_ = std::move(verdict);
+  changed_();
+}
+
+void Guest::look_at_machine() {
+  machine_.cores = device::cores();
+  if (auto const memory = device::memory()) {
+    machine_.memory_total = memory->total;
+    machine_.memory_available = memory->available;
+  }
+  if (auto const disk = device::disk_available(services_.options().data_dir))
+    machine_.disk_available = *disk;
+}
+
+Co<void> Guest::watch() {
+  auto& runtime = services_.runtime();
+  for (int tick = 0;; ++tick) {
+    if (tick % kMachineEvery == 0) look_at_machine();
+    if (tick % kFileEvery == kFileEvery - 1) co_await follow_file();
+    readings_ = sensors_.poll(runtime.now(), runtime.unix_time());
+    bool const blind = policy_.settings().idle_minutes > 0 && !readings_.idle_seconds;
+    seconds_without_idle_ = blind ? seconds_without_idle_ + 1 : 0;
+    if (seconds_without_idle_ == kNoIdleTime)
+      services_.notice(
+          "[guest] idle_minutes is set, but neither an X server nor logind tells how long this "
+          "computer was left alone; it counts as left alone");
+    judge();
+    auto const slept = co_await runtime.sleep_for(kLook);
+    if (!slept) co_return;
+  }
+}
+
+void Guest::person_runs() {
+  policy_.run_anyway();
+  judge();
+}
+
+void Guest::person_rests() {
+  policy_.forget_override();
+  judge();
+}
+
+GuestView Guest::view() const {
+  auto const effort_now = effort();
+  GuestView view;
+  view.resting = !verdict_.run;
+  view.reason = verdict_.reason;
+  view.causes = verdict_.causes;
+  view.overridden = verdict_.overridden;
+  view.followed = !services_.options().always;
+  view.power = device::name(policy_.settings().power);
+  view.threads = effort_now.threads;
+  view.duty = duty();
+  return view;
+}
+
+MachineView Guest::machine() const {
+  MachineView view = machine_;
+  view.cpu = readings_.cpu_all;
+  view.cpu_others = readings_.cpu_others;
+  view.celsius = readings_.celsius;
+  view.has_battery = readings_.power.has_battery;
+  view.on_battery = readings_.power.on_battery;
+  view.battery_percent = readings_.power.percent;
+  view.idle_seconds = readings_.idle_seconds;
+  view.metered = readings_.metered;
+  for (auto const& gpu : readings_.gpus) view.gpus.push_back(view_of(gpu));
+  return view;
+}
+
+}  // namespace waggle::node

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include "core/base/scope.hpp"
+#include "core/device/guest_policy.hpp"
+#include "core/node/services.hpp"
+#include "core/node/snapshot.hpp"
+
+namespace waggle::node {
+
+/// Looks at the machine once a second, follows waggle.toml as it is edited, and says whether to
+/// compute and how much. Thread: the network thread; the sensors have their own.
+class Guest {
+ public:
+  /// `changed` is told each time that the verdict or the duty is another.
+  Guest(Services& services, std::function<void()> changed);
+  ~Guest();
+  [[nodiscard]] Co<void> close();
+
+  [[nodiscard]] device::Verdict const& verdict() const noexcept { return verdict_; }
+
+  /// The share of the running trainer's threads.
+  [[nodiscard]] double duty() const noexcept;
+
+  /// A person says to compute, whatever holds now; or to rest, and then no override is left.
+  void person_runs();
+  void person_rests();
+
+  [[nodiscard]] GuestView view() const;
+  [[nodiscard]] MachineView machine() const;
+
+ private:
+  [[nodiscard]] Co<void> watch();
+  [[nodiscard]] Co<void> follow_file();
+  void use(device::GuestSettings settings);
+  void judge();
+  void look_at_machine();
+  [[nodiscard]] device::Effort effort() const noexcept;
+
+  Services& services_;
+  std::function<void()> changed_;
+  device::Sensors sensors_;
+  device::GuestPolicy policy_;
+  device::Readings readings_;
+  device::Verdict verdict_;
+  MachineView machine_;
+  std::optional<std::filesystem::file_time_type> file_time_;
+  int seconds_without_idle_ = 0;
+  Scope scope_;
+};
+
+}  // namespace waggle::node

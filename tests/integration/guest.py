@@ -1,0 +1,73 @@
+"""A good guest: what the machine does, by a /sys of our own, starts and stops a training; what a person says of it counts more, and survives."""
+from bad_days import eventually
+from harness import scenario, start
+from swarm import lay_out_task, run
+
+FOLLOWING_THE_RULES = ("--host", "127.0.0.1", "--threads", "1")
+
+
+def put(sys, name, text):
+    file = sys / "class/power_supply" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text + "\n")
+
+
+def laptop(folder):
+    sys = folder / "sys"
+    for name, text in {"BAT0/type": "Battery", "BAT0/status": "Discharging", "BAT0/capacity": "62", "AC/type": "Mains", "AC/online": "1"}.items():
+        put(sys, name, text)
+    return sys
+
+
+def task_of(process):
+    return process.status()["tasks"][0]
+
+
+@scenario
+def on_battery_it_rests_with_the_reason_and_a_person_may_say_otherwise(folder):
+    sys = laptop(folder)
+    following = {"data_dir": folder / "a", "extra": FOLLOWING_THE_RULES, "env": {"WAGGLE_SYSFS": str(sys)}}
+    toml = lay_out_task(folder / "task")
+    first = start("publish", toml, "--run", **following)
+    first.wait_for("published", 120)
+    first.wait_for("epoch", 90)
+
+    mark = first.mark()
+    put(sys, "AC/online", "0")
+    said = first.wait_for("state", 20, lambda e: e["state"] == "paused", since=mark)["text"]
+    assert "on battery (62 %)" in said and "resume" in said, said
+    task = task_of(first)
+    assert (task["state"], task["reason"], task["paused_by"]) == ("paused", "on battery (62 %)", "guest"), task
+    assert "on battery (62 %)" in run("status", "--data-dir", first.data_dir)[1]
+    machine = first.status()["machine"]
+    assert machine["on_battery"] and machine["battery_percent"] == 62, machine
+
+    # The settings file is followed while it is edited.
+    mark = first.mark()
+    (first.data_dir / "waggle.toml").write_text("[guest]\non_battery = true\n")
+    first.wait_for("epoch", 60, since=mark)
+    mark = first.mark()
+    (first.data_dir / "waggle.toml").unlink()
+    first.wait_for("state", 20, lambda e: e["state"] == "paused", since=mark)
+
+    # Run anyway.
+    mark = first.mark()
+    assert run("resume", "--data-dir", first.data_dir)[0] == 0
+    first.wait_for("epoch", 60, since=mark)
+    guest = first.status()["guest"]
+    assert guest["overridden"] and not guest["resting"] and guest["causes"], guest
+
+    # A person's pause comes first, and stands after a kill.
+    assert run("pause", "--data-dir", first.data_dir)[0] == 0
+    eventually(5, "the pause is the person's", lambda: task_of(first)["paused_by"] == "you")
+    put(sys, "AC/online", "1")
+    first.kill()
+    again = start("publish", toml, "--run", **following)
+    said = again.wait_for("state", 120, lambda e: e["state"] == "paused")["text"]
+    assert said.startswith("paused by you"), said
+    assert not any(e.get("event") == "epoch" for e in again.events)
+    mark = again.mark()
+    assert run("resume", "--data-dir", again.data_dir)[0] == 0
+    again.wait_for("epoch", 90, since=mark)
+    assert task_of(again)["paused_by"] == ""
+    assert again.end() == 0
