@@ -324,8 +324,10 @@ void Session::resume() {
 
 void Session::obey(std::string why_not, double duty) {
   auto& s = *state_;
+  // Only if it is another: setting it begins its measure anew.
+  bool const other_duty = duty != s.duty;
   s.duty = duty;
-  if (s.trainer) s.trainer->set_duty(duty);
+  if (s.trainer && other_duty) s.trainer->set_duty(duty);
   s.guest_rests = std::move(why_not);
   auto const before = s.view.state;
   s.pause_or_train();
