@@ -37,7 +37,7 @@ struct BusReadings {
 /// NetworkManager's NMMetered: 1 yes, 3 guessed yes, 2 no, 4 guessed no, else unknown.
 [[nodiscard]] std::optional<bool> metered_of(std::uint32_t value);
 
-/// Asks logind and NetworkManager. May take seconds with a bus that hangs: call it in an Aside.
+/// Asks logind and NetworkManager. May take 90 s with a bus that hangs: call it in an Aside.
 /// Source: org.freedesktop.login1(5), NetworkManager's D-Bus interface, NMMetered.
 [[nodiscard]] BusReadings read_system_bus();
 

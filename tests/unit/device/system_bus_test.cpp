@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "core/base/aside.hpp"
 #include "core/base/fd.hpp"
 
 #include "tests/unit/device/tree.hpp"
@@ -51,7 +52,7 @@ TEST_SUITE("system bus") {
     CHECK(!metered_of(77));
   }
 
-  TEST_CASE("no bus is no error, and one that never answers ends in seconds") {
+  TEST_CASE("no bus is no error, and one that never answers holds nobody up") {
     ::setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1);
     auto const none = read_system_bus();
     CHECK(!none.session);
@@ -67,9 +68,16 @@ TEST_SUITE("system bus") {
     REQUIRE(::bind(silent.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
     REQUIRE(::listen(silent.get(), 4) == 0);
     ::setenv("DBUS_SYSTEM_BUS_ADDRESS", ("unix:path=" + path).c_str(), 1);
+    // sd-bus itself waits a minute and a half for the login; nobody here does.
+    waggle::TimePoint const start{std::chrono::hours(1)};
     auto const begin = std::chrono::steady_clock::now();
-    CHECK(!read_system_bus().metered);
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+    {
+      waggle::Aside<BusReadings> aside(
+          "test", read_system_bus, std::chrono::seconds(1), std::chrono::seconds(5));
+      CHECK(!aside.poll(start));
+      CHECK(!aside.poll(start + std::chrono::seconds(6)));
+    }
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
     ::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
   }
 }
