@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/snapshot_json.hpp"
 
+#include <type_traits>
+
 #include <nlohmann/json.hpp>
+
+#include "core/base/text.hpp"
 
 namespace waggle::node {
 namespace {
@@ -112,7 +116,159 @@ Json json_of(MachineView const& m) {
           {"gpus", list(m.gpus)}};
 }
 
+// A window shows thousands of rows at most; a longer list is not from a node of ours.
+constexpr std::size_t kMaxItems = 4096;
+constexpr std::size_t kMaxSnapshotBytes = 8u << 20;
+
+using In = nlohmann::json;
+
+In const* find(In const& object, char const* key) {
+  if (!object.is_object()) return nullptr;
+  auto const at = object.find(key);
+  return at == object.end() ? nullptr : &*at;
+}
+
+void read(In const& value, std::string& into) {
+  if (value.is_string()) into = value.get_ref<std::string const&>();
+}
+
+void read(In const& value, bool& into) {
+  if (value.is_boolean()) into = value.get<bool>();
+}
+
+void read(In const& value, double& into) {
+  if (value.is_number()) into = value.get<double>();
+}
+
+template <class T>
+requires std::is_integral_v<T>
+
+void read(In const& value, T& into) {
+  if constexpr (std::is_signed_v<T>) {
+    if (value.is_number_integer()) into = value.get<T>();
+  } else {
+    if (value.is_number_unsigned()) into = value.get<T>();
+  }
+}
+
+void read(In const& value, std::optional<double>& into) {
+  if (value.is_number()) into = value.get<double>();
+}
+
+void read(In const& value, PeerView& into);
+void read(In const& value, RoundView& into);
+void read(In const& value, TaskView& into);
+void read(In const& value, ContributionView& into);
+
+void read(In const& value, std::optional<RoundView>& into) {
+  if (value.is_object()) read(value, into.emplace());
+}
+
+template <class T>
+void read(In const& value, std::vector<T>& into) {
+  if (!value.is_array()) return;
+  for (auto const& item : value) {
+    if (into.size() >= kMaxItems) return;
+    read(item, into.emplace_back());
+  }
+}
+
+template <class T>
+void field(In const& object, char const* key, T& into) {
+  if (auto const* const value = find(object, key)) read(*value, into);
+}
+
+void read(In const& v, PeerView& p) {
+  field(v, "id", p.id);
+  field(v, "address", p.address);
+  field(v, "agent", p.agent);
+  field(v, "relayed", p.relayed);
+  field(v, "inbound", p.inbound);
+  field(v, "round_trip_ms", p.round_trip_ms);
+  field(v, "bytes_in", p.bytes_in);
+  field(v, "bytes_out", p.bytes_out);
+  field(v, "connected_for", p.connected_for);
+}
+
+void read(In const& v, RoundView& r) {
+  field(v, "epoch", r.epoch);
+  field(v, "outcome", r.outcome);
+  field(v, "why", r.why);
+  field(v, "group", r.group);
+  field(v, "seconds", r.seconds);
+  field(v, "bytes_sent", r.bytes_sent);
+  field(v, "bytes_received", r.bytes_received);
+  field(v, "values_sent", r.values_sent);
+}
+
+void read(In const& v, TaskView& t) {
+  field(v, "operator", t.operator_id);
+  field(v, "prefix", t.prefix);
+  field(v, "title", t.title);
+  field(v, "link", t.link);
+  field(v, "state", t.state);
+  field(v, "phase", t.phase);
+  field(v, "reason", t.reason);
+  field(v, "epoch", t.epoch);
+  field(v, "swarm_epoch", t.swarm_epoch);
+  field(v, "samples_this_epoch", t.samples_this_epoch);
+  field(v, "swarm_samples", t.swarm_samples);
+  field(v, "target_batch_size", t.target_batch_size);
+  field(v, "samples_per_second", t.samples_per_second);
+  field(v, "swarm_samples_per_second", t.swarm_samples_per_second);
+  field(v, "swarm_peers", t.swarm_peers);
+  field(v, "eta", t.eta);
+  field(v, "loss", t.loss);
+  field(v, "learning_rate", t.learning_rate);
+  field(v, "test_loss", t.test_loss);
+  field(v, "test_accuracy", t.test_accuracy);
+  field(v, "samples_given", t.samples_given);
+  field(v, "fetch_done", t.fetch_done);
+  field(v, "fetch_total", t.fetch_total);
+  field(v, "last_round", t.last_round);
+  field(v, "ignored_peers", t.ignored_peers);
+}
+
+void read(In const& v, ContributionView& c) {
+  field(v, "samples", c.samples);
+  field(v, "rounds", c.rounds);
+  field(v, "credits", c.credits);
+  field(v, "hours", c.hours);
+}
+
 }  // namespace
+
+Result<Snapshot> snapshot_from_json(std::string_view text) {
+  if (text.size() > kMaxSnapshotBytes)
+    return Error{
+        Errc::malformed,
+        cat("a snapshot of ", text.size(), " bytes; at most ", kMaxSnapshotBytes, " are read")};
+  auto const json = In::parse(text, nullptr, false);
+  auto const* const schema = find(json, "schema");
+  if (schema == nullptr || !schema->is_number_integer() || schema->get<int>() != Snapshot::kSchema)
+    return Error{Errc::malformed, cat("no snapshot of schema ", Snapshot::kSchema)};
+  Snapshot s;
+  field(json, "version", s.version);
+  field(json, "pid", s.pid);
+  field(json, "time", s.time);
+  field(json, "uptime", s.uptime);
+  field(json, "peer_id", s.peer_id);
+  field(json, "addresses", s.addresses);
+  field(json, "peers", s.peers);
+  field(json, "tasks", s.tasks);
+  if (auto const* const contribution = find(json, "contribution")) {
+    field(*contribution, "today", s.today);
+    field(*contribution, "week", s.week);
+    field(*contribution, "all", s.all_time);
+  }
+  field(json, "socket_bytes_in", s.socket_bytes_in);
+  field(json, "socket_bytes_out", s.socket_bytes_out);
+  field(json, "dht_table", s.dht_table);
+  field(json, "dht_records", s.dht_records);
+  field(json, "clock_offset", s.clock_offset);
+  field(json, "notices", s.notices);
+  return s;
+}
 
 std::string to_json(Snapshot const& s) {
   Json const json = {

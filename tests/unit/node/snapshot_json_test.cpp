@@ -51,3 +51,45 @@ TEST_CASE("text that is not UTF-8 is replaced, not thrown at the reader") {
   CHECK(to_json(snapshot).find('\n') == std::string::npos);
   CHECK(nlohmann::json::parse(to_json(snapshot)).at("notices").size() == 1);
 }
+
+TEST_CASE("a snapshot survives the way to JSON and back") {
+  Snapshot snapshot;
+  snapshot.version = "0.1.0";
+  snapshot.time = 1.5e9;
+  snapshot.socket_bytes_in = 1ull << 60;
+  snapshot.addresses = {"/ip4/127.0.0.1/tcp/1"};
+  snapshot.notices = {"port 31337 was busy"};
+  snapshot.week = {.samples = 7, .rounds = 2, .credits = 1.25, .hours = 0.5};
+  snapshot.peers.push_back({.id = "b", .relayed = true, .bytes_in = 9});
+  TaskView task;
+  task.title = "Clothes";
+  task.epoch = -1;
+  task.loss = 0.25;
+  task.last_round = RoundView{.epoch = 3, .outcome = "alone", .why = "nobody", .group = {"a"}};
+  snapshot.tasks.push_back(task);
+  auto const back = snapshot_from_json(to_json(snapshot));
+  REQUIRE(back);
+  CHECK(to_json(*back) == to_json(snapshot));
+  CHECK(back->tasks.at(0).loss == 0.25);
+  CHECK_FALSE(back->tasks.at(0).test_loss);
+  CHECK(back->tasks.at(0).last_round->why == "nobody");
+}
+
+TEST_CASE("fields that are missing or of another kind keep their defaults") {
+  auto const read = snapshot_from_json(
+      R"({"schema":1,"pid":"no number","peers":[{"id":5},7],"tasks":{},"uptime":null,"dht_table":-1,
+          "contribution":[],"notices":["a",null]})");
+  REQUIRE(read);
+  CHECK(read->pid == 0);
+  CHECK(read->peers.size() == 2);
+  CHECK(read->peers.at(0).id.empty());
+  CHECK(read->tasks.empty());
+  CHECK(read->dht_table == 0);
+  CHECK(read->notices.size() == 2);
+}
+
+TEST_CASE("what is no snapshot is malformed") {
+  for (auto const* const text :
+       {"", "{}", "[]", "{\"schema\":2}", "{\"schema\":\"1\"}", "nonsense"})
+    CHECK_FALSE(snapshot_from_json(text));
+}
