@@ -36,6 +36,7 @@ void add_export(CLI::App& app, Common& common, Action& chosen);
 void add_leave(CLI::App& app, Common& common, Action& chosen);
 void add_key(CLI::App& app, Common& common, Action& chosen);
 void add_doctor(CLI::App& app, Common& common, Action& chosen);
+void add_window(CLI::App& app, Common& common, Action& chosen);  ///< only where WAGGLE_GUI is on
 
 /// --data-dir, --json and --verbose, the same everywhere.
 void add_common(CLI::App& command, Common& common);

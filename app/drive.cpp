@@ -18,8 +18,6 @@
 #include "app/signals.hpp"
 
 namespace waggle::app {
-namespace {
-
 Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
   node::Options options;
   options.data_dir = common.data_dir;
@@ -55,6 +53,18 @@ Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
   }
   return options;
 }
+
+void prepare(Common const& common) {
+  std::error_code ec;
+  std::filesystem::create_directories(common.data_dir / "logs", ec);
+  log::start(common.verbose ? log::Level::debug : log::Level::warning,
+             (common.data_dir / "logs" / "waggle.log").string());
+  signals::catch_interrupts();
+  // Large buffers go back to the system when they are freed: a flood leaves no high-water mark.
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+}
+
+namespace {
 
 void first_run_notice(Common const& common) {
   std::error_code ec;
@@ -114,14 +124,8 @@ void add_node_flags(CLI::App& command, NodeFlags& flags) {
 int drive(Common const& common, NodeFlags const& flags, node::Job job) {
   auto options = options_of(common, flags);
   if (!options) return fail(common, options.error(), kUsage);
-  std::error_code ec;
   first_run_notice(common);
-  std::filesystem::create_directories(common.data_dir / "logs", ec);
-  log::start(common.verbose ? log::Level::debug : log::Level::warning,
-             (common.data_dir / "logs" / "waggle.log").string());
-  signals::catch_interrupts();
-  // Large buffers go back to the system when they are freed: a flood leaves no high-water mark.
-  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  prepare(common);
   // Events come from the network thread; a line is written at once, so that a reader in a pipe sees
   // it.
   node::EventSink print = [json = common.json](node::Event const& event) {

@@ -26,6 +26,12 @@ struct NodeFlags {
 
 void add_node_flags(CLI::App& command, NodeFlags& flags);
 
+/// What the flags and waggle.toml say together. Errors: invalid (a flag's address).
+[[nodiscard]] Result<node::Options> options_of(Common const& common, NodeFlags const& flags);
+
+/// The data directory's log, interrupts and the allocator, before a node of this process starts.
+void prepare(Common const& common);
+
 /// Starts a node for `job`, prints its events, and waits for its end. Ctrl-C or SIGTERM once: leave
 /// in seconds; twice: at once. Returns the exit code.
 int drive(Common const& common, NodeFlags const& flags, node::Job job);

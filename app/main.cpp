@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The whole program in one screen: name the subcommands, parse, run the one that was chosen.
 #include <cstdio>
+#include <cstdlib>
 
 #include "core/node/options.hpp"
 
@@ -24,17 +25,22 @@ int main(int argc, char** argv) {
   Common common;
   common.data_dir = waggle::node::default_data_dir();
   Action chosen;
-  for (auto const add : {add_run,
-                         add_publish,
-                         add_node,
-                         add_demo,
-                         add_status,
-                         add_control,
-                         add_monitor,
-                         add_export,
-                         add_leave,
-                         add_key,
-                         add_doctor})
+  for (auto const add : {
+           add_run,
+           add_publish,
+           add_node,
+           add_demo,
+           add_status,
+           add_control,
+           add_monitor,
+           add_export,
+           add_leave,
+           add_key,
+           add_doctor,
+#ifdef WAGGLE_GUI
+           add_window,
+#endif
+       })
     add(app, common, chosen);
 
   try {
@@ -47,6 +53,12 @@ int main(int argc, char** argv) {
     app.exit(e);
     return kUsage;
   }
+#ifdef WAGGLE_GUI
+  // Alone, where there is a screen: the window.
+  if (!chosen && argc == 1 &&
+      (std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr))
+    app.parse("window");
+#endif
   if (!chosen) {
     std::fputs(app.help().c_str(), stdout);
     return kUsage;

@@ -2,7 +2,7 @@
 # Every source file is as .clang-format says.
 set -eu
 cd "$(dirname "$0")/../.."
-if find app core tests -name '*.[ch]pp' -print0 | xargs -0 clang-format --dry-run -Werror; then
+if find app core tests ui -name '*.[ch]pp' -print0 | xargs -0 clang-format --dry-run -Werror; then
   echo "format: as .clang-format says"
   echo "1 passed, 0 failed, 0 skipped"
 else

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""The window under Xvfb: pictures of every panel, compared with the kept ones, and a real window on a real node, pressed by xdotool."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "integration"))
+from display import Display  # noqa: E402
+import swarm  # noqa: E402
+
+# Where draw_home puts the first button of a window of 1120×760 at scale 1.
+PAUSE_BUTTON = (960, 126)
+PANELS = 6
+
+
+def until(seconds, ask):
+    """What `ask` returns once it is true; None after `seconds`."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if answer := ask():
+            return answer
+        time.sleep(0.25)
+    return None
+
+
+def pictures():
+    with tempfile.TemporaryDirectory(prefix="waggle-ui-") as out:
+        subprocess.run([HERE / "screenshots", out, "--references", HERE / "references"], check=True, timeout=600)
+        files = list(pathlib.Path(out).glob("*.png"))
+        for theme in ("dark", "light"):
+            for language in ("en", "zh"):
+                for scale in ("1", "2"):
+                    found = [f for f in files if f.name.count("_") == 0 and f.name.endswith(f"-{theme}-{language}-{scale}.png")]
+                    assert len(found) == PANELS, (theme, language, scale, found)
+        # An empty panel would compress to next to nothing.
+        small = [f.name for f in files if f.stat().st_size < 8000]
+        assert not small, small
+
+
+def processor_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def real_window():
+    with tempfile.TemporaryDirectory(prefix="waggle-ui-") as folder, Display() as display:
+        folder = pathlib.Path(folder)
+        node = swarm.Waggle("publish", swarm.lay_out_task(folder / "task"), "--run", data_dir=folder / "node")
+        window = None
+        try:
+            state = lambda: (node.status()["tasks"] or [{}])[0].get("state")  # noqa: E731
+            node.wait_for("published", 120)
+            assert until(180, lambda: state() == "training"), "the node does not train"
+            environment = {**os.environ, "DISPLAY": display.name, "LIBGL_ALWAYS_SOFTWARE": "1", "LC_ALL": "C"}
+            window = subprocess.Popen([swarm.WAGGLE, "window", "--data-dir", folder / "node", "--json"], env=environment,
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+
+            def xdotool(*words):
+                return subprocess.run(["xdotool", *map(str, words)], env=environment, capture_output=True, text=True, timeout=20).stdout.strip()
+
+            found = until(30, lambda: xdotool("search", "--onlyvisible", "--name", "^Waggle$"))
+            assert found, "no window appears"
+            name = found.splitlines()[0]
+            time.sleep(3)  # the first snapshot comes within one second
+
+            def press(at):
+                xdotool("mousemove", "--window", name, *at)
+                time.sleep(0.3)
+                xdotool("click", 1)
+
+            press(PAUSE_BUTTON)
+            assert until(30, lambda: state() == "paused"), f"Pause was pressed, but the task is {state()}"
+            time.sleep(2)  # until the button says Resume
+            press(PAUSE_BUTTON)
+            assert until(30, lambda: state() == "training"), f"Resume was pressed, but the task is {state()}"
+            xdotool("mousemove", "--window", name, 600, 700)
+            before = processor_seconds(window.pid)
+            time.sleep(10)
+            idle = (processor_seconds(window.pid) - before) / 10
+            window.send_signal(signal.SIGTERM)
+            out, _ = window.communicate(timeout=20)
+            times = json.loads(out.splitlines()[-1])
+            assert window.returncode == 0 and times["drawn"] > 0, (window.returncode, times)
+            assert state() == "training", "the node must outlive the window"
+            print(f"untouched, drawing by software: {100 * idle:.1f} % of a core; {times}")
+        finally:
+            if window is not None and window.poll() is None:
+                window.kill()
+            node.end()
+
+
+def main():
+    counts = {"passed": 0, "failed": 0}
+    for test in (pictures, real_window):
+        try:
+            test()
+            counts["passed"] += 1
+            print(f"ok    {test.__name__}", flush=True)
+        except Exception as failure:  # noqa: BLE001
+            counts["failed"] += 1
+            print(f"FAIL  {test.__name__}: {failure!r}", flush=True)
+    print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "ui/text.hpp"
+
+#include <string_view>
+
+#include <doctest/doctest.h>
+
+using namespace waggle::ui;
+
+namespace {
+
+int holes(std::string_view text) {
+  int n = 0;
+  for (auto at = text.find("{}"); at != std::string_view::npos; at = text.find("{}", at + 2)) ++n;
+  return n;
+}
+
+bool has_han(std::string_view text) {
+  for (unsigned char const c : text)
+    if (c >= 0xE3) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("every key has its row, in order, with words in both languages") {
+  auto const rows = catalogue();
+  REQUIRE(rows.size() == kTextCount);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK(static_cast<std::size_t>(rows[i].key) == i);
+    CHECK_FALSE(std::string_view(rows[i].english).empty());
+    CHECK_FALSE(std::string_view(rows[i].chinese).empty());
+  }
+}
+
+TEST_CASE("both languages take the same values") {
+  for (auto const& row : catalogue()) {
+    CAPTURE(row.english);
+    CHECK(holes(row.english) == holes(row.chinese));
+  }
+}
+
+TEST_CASE("what has words is translated, not copied") {
+  for (auto const& row : catalogue()) {
+    CAPTURE(row.english);
+    std::string_view const english(row.english);
+    CHECK_FALSE(has_han(english));
+    if (english != row.chinese) CHECK((has_han(row.chinese) || holes(english) > 0));
+  }
+}
+
+TEST_CASE("values go where the holes are") {
+  CHECK(fill("{} of {}", {"1", "2"}) == "1 of 2");
+  CHECK(fill("{} of {}", {"1"}) == "1 of ");
+  CHECK(fill("none", {"1"}) == "none");
+  CHECK(fill("{}", {"{}"}) == "{}");
+}
+
+TEST_CASE("a node's own words have a key where we know them, and stay themselves where not") {
+  CHECK(translated("averaging gradients", Language::chinese) == "正在与其他人平均梯度");
+  CHECK(translated("paused", Language::english) != "");
+  CHECK(translated("rolling back to epoch 3", Language::chinese) == "rolling back to epoch 3");
+  for (auto const* const state :
+       {"finding", "fetching", "starting", "training", "paused", "finishing", "done", "failed"})
+    CHECK(state_text(state));
+}
+
+TEST_CASE("the locale chooses the language") {
+  CHECK(language_of_locale("zh_CN.UTF-8") == Language::chinese);
+  CHECK(language_of_locale("de_DE.UTF-8") == Language::english);
+  CHECK(language_of_locale("") == Language::english);
+}

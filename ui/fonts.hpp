@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "core/node/snapshot.hpp"
+
+#include "ui/text.hpp"
+
+struct ImFont;
+
+namespace waggle::ui {
+
+enum class Font : std::uint8_t { small, body, strong, title, big };
+inline constexpr std::size_t kFontCount = 5;
+
+/// The typefaces, drawn into ImGui's atlas at a scale. Inter is part of the program; a Chinese face
+/// is read from the system the first time that a Chinese letter is to be shown, and only its
+/// letters in use are drawn.
+class Fonts {
+ public:
+  /// Makes sure that these can be shown; true if the atlas changed and must be uploaded anew.
+  /// Thread: the window's, outside a frame. Cost: some ms when something changes, else O(text).
+  bool prepare(float scale, Language language, node::Snapshot const* snapshot);
+
+  [[nodiscard]] ImFont* get(Font font) const { return fonts_.at(static_cast<std::size_t>(font)); }
+
+  /// Chinese letters are wanted and no font for them is installed.
+  [[nodiscard]] bool chinese_missing() const { return wanted_missing_; }
+
+ private:
+  void collect(std::string_view text);
+  void build();
+
+  std::array<ImFont*, kFontCount> fonts_{};
+  float scale_ = 0;
+  std::set<char16_t> letters_;  // beyond Inter's
+  bool letters_changed_ = false;
+  bool catalogue_taken_ = false;
+  bool wanted_missing_ = false;
+  std::string chinese_file_;
+};
+
+}  // namespace waggle::ui

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ui/text.hpp"
+
+namespace waggle::ui {
+
+/// Figures as a person reads them; at most four significant digits, whatever the locale.
+
+/// 950, 12,345, 1.23 M (English) or 123.4 万 (Chinese).
+[[nodiscard]] std::string count(double value, Language language);
+/// 0.4, 12.3, 850.
+[[nodiscard]] std::string decimal(double value, int significant = 3);
+/// 512 B, 1.5 MB; powers of 1000.
+[[nodiscard]] std::string bytes(double value);
+[[nodiscard]] std::string percent(double share);
+/// 5 s, 3 min 20 s, 2 h 5 min, 3 d 4 h.
+[[nodiscard]] std::string duration(double seconds, Language language);
+/// 13:05:09, local time of a Unix time.
+[[nodiscard]] std::string clock_time(double unix_time);
+/// A PeerID's beginning and end: 12D3…KzQp. Short texts stay whole.
+[[nodiscard]] std::string short_id(std::string_view id);
+
+}  // namespace waggle::ui

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "ui/panels/empty.hpp"
+
+#include <algorithm>
+
+#include "ui/widgets/card.hpp"
+#include "ui/widgets/icon.hpp"
+
+namespace waggle::ui {
+
+void draw_empty(Frame const& frame) {
+  bool const no_node = frame.snapshot == nullptr;
+  auto const& c = frame.colours();
+  Card const card(frame, "empty");
+  gap(frame, space::l);
+  auto const at = ImGui::GetCursorScreenPos();
+  float const size = frame.px(44);
+  icon(*ImGui::GetWindowDrawList(),
+       Icon::hive,
+       {at.x + size / 2, at.y + size / 2},
+       size,
+       c.accent,
+       frame.theme.scale * 1.4F);
+  ImGui::Dummy({size, size});
+  gap(frame, space::l);
+  text(frame,
+       Font::title,
+       c.text,
+       frame.tr(no_node ? (frame.own_node ? Text::starting_title : Text::no_node_title)
+                        : Text::no_task_title));
+  gap(frame, space::s);
+  if (!(no_node && frame.own_node))
+    wrapped(frame,
+            Font::body,
+            c.muted,
+            frame.tr(!no_node         ? Text::no_task_text
+                     : frame.can_join ? Text::no_node_join_text
+                                      : Text::no_node_text));
+  gap(frame, space::l);
+}
+
+}  // namespace waggle::ui

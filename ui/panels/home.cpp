@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "ui/panels/home.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/base/text.hpp"
+
+#include "ui/format.hpp"
+#include "ui/panels/empty.hpp"
+#include "ui/widgets/button.hpp"
+#include "ui/widgets/card.hpp"
+#include "ui/widgets/chart.hpp"
+#include "ui/widgets/figure.hpp"
+#include "ui/widgets/progress.hpp"
+
+namespace waggle::ui {
+namespace {
+
+using node::Command;
+
+constexpr float kRing = 132;
+constexpr float kNarrow = 560;  // units; below it the buttons stand under the words
+
+double share_of_epoch(node::TaskView const& t) {
+  if (t.target_batch_size == 0) return 0;
+  return std::min(1.0,
+                  static_cast<double>(t.swarm_samples) / static_cast<double>(t.target_batch_size));
+}
+
+bool over(node::TaskView const& t) {
+  return t.state == "done" || t.state == "failed";
+}
+
+void buttons(Frame& frame, node::TaskView const& t, float width) {
+  if (over(t)) return;
+  bool const paused = t.state == "paused";
+  bool const finishing = t.state == "finishing";
+  if (paused) {
+    if (button(frame,
+               "resume",
+               frame.tr(Text::resume),
+               ButtonKind::primary,
+               Icon::play,
+               nullptr,
+               width))
+      frame.commands.push_back({.kind = Command::Kind::resume, .prefix = t.prefix});
+  } else if (!finishing) {
+    if (button(frame,
+               "pause",
+               frame.tr(Text::pause),
+               ButtonKind::primary,
+               Icon::pause,
+               nullptr,
+               width))
+      frame.commands.push_back({.kind = Command::Kind::pause, .prefix = t.prefix});
+  }
+  if (!finishing) {
+    if (width == 0)
+      ImGui::SameLine(0, frame.px(space::s));
+    else
+      gap(frame, space::s);
+    if (button(frame,
+               "finish",
+               frame.tr(Text::finish),
+               ButtonKind::quiet,
+               Icon::flag,
+               frame.tr(Text::finish_hint),
+               width))
+      frame.commands.push_back({.kind = Command::Kind::finish, .prefix = t.prefix});
+  }
+}
+
+float buttons_width(Frame const& frame) {
+  return std::max({button_width(frame, frame.tr(Text::pause), Icon::pause),
+                   button_width(frame, frame.tr(Text::resume), Icon::play),
+                   button_width(frame, frame.tr(Text::finish), Icon::flag)});
+}
+
+// What runs: words beside the ring.
+void words(Frame const& frame, node::TaskView const& t) {
+  auto const& c = frame.colours();
+  text(frame, Font::title, c.text, t.title.empty() ? t.prefix : t.title);
+  if (t.state == "fetching") {
+    text(frame, Font::body, c.muted, frame.tr(Text::fetching_data));
+    gap(frame, space::s);
+    double const share =
+        t.fetch_total == 0 ? 0
+                           : static_cast<double>(t.fetch_done) / static_cast<double>(t.fetch_total);
+    bar(frame, share, share, frame.px(8));
+    gap(frame, space::xs);
+    text(frame,
+         Font::small,
+         c.muted,
+         fill(Text::fetched_of,
+              frame.language,
+              {bytes(static_cast<double>(t.fetch_done)),
+               bytes(static_cast<double>(t.fetch_total))}));
+    return;
+  }
+  auto const doing = t.state == "training" && !t.phase.empty()
+                         ? translated(t.phase, frame.language)
+                         : state_words(t.state, frame.language);
+  text(frame, Font::body, c.text, doing);
+  if (!t.reason.empty()) {
+    auto const colour = t.state == "failed" ? c.bad : c.warn;
+    wrapped(frame, Font::body, colour, translated(t.reason, frame.language));
+  }
+  if (over(t) || t.target_batch_size == 0) return;
+  gap(frame, space::s);
+  text(frame,
+       Font::body,
+       c.muted,
+       cat(fill(Text::epoch_of, frame.language, {cat(t.epoch)}),
+           " · ",
+           fill(Text::epoch_samples,
+                frame.language,
+                {count(static_cast<double>(std::min(t.swarm_samples, t.target_batch_size)),
+                       frame.language),
+                 count(static_cast<double>(t.target_batch_size), frame.language)})));
+  if (t.swarm_epoch > t.epoch)
+    text(frame,
+         Font::small,
+         c.muted,
+         fill(Text::behind_swarm, frame.language, {cat(t.swarm_epoch)}));
+}
+
+std::string time_left(Frame const& frame, node::TaskView const& t) {
+  if (over(t) || t.state == "fetching" || t.target_batch_size == 0) return {};
+  if (t.state == "paused" && t.swarm_samples_per_second <= 0) return {};
+  // A minute-long guess is no promise: whole seconds, and nothing where there is no rate.
+  if (!(t.eta > 0) || t.eta > 86'400) return t.eta > 0 ? std::string() : frame.tr(Text::any_moment);
+  if (t.eta < 1) return frame.tr(Text::any_moment);
+  return fill(Text::time_left_short, frame.language, {duration(t.eta, frame.language)});
+}
+
+void hero(Frame& frame, node::TaskView const& t) {
+  Card const card(frame, "hero");
+  auto const& c = frame.colours();
+  float const room = ImGui::GetContentRegionAvail().x;
+  bool const narrow = room < frame.px(kNarrow);
+  float const diameter = frame.px(narrow ? 104 : kRing);
+  auto const begin = ImGui::GetCursorScreenPos();
+  double const share = t.state == "fetching" && t.fetch_total > 0
+                           ? static_cast<double>(t.fetch_done) / static_cast<double>(t.fetch_total)
+                           : share_of_epoch(t);
+  ring(frame,
+       over(t) ? (t.state == "done" ? 1 : 0) : share,
+       t.state == "paused" ? c.muted : c.accent_fill,
+       diameter,
+       cat(std::lround(100 * share), " %"),
+       time_left(frame, t));
+  float const left = diameter + frame.px(space::xl);
+  float const side = over(t) ? 0 : buttons_width(frame);
+  // The words stand in the middle of the ring's height, between it and the buttons.
+  float const words_width = room - left - (narrow || side == 0 ? 0 : side + frame.px(space::xl));
+  float const words_height = ImGui::GetStateStorage()->GetFloat(ImGui::GetID("words"), 0);
+  ImGui::SetCursorScreenPos(
+      {begin.x + left, begin.y + std::max(0.0F, std::floor((diameter - words_height) / 2))});
+  ImGui::BeginChild(
+      "said", {words_width, std::max(1.0F, words_height)}, false, ImGuiWindowFlags_NoScrollbar);
+  words(frame, t);
+  float const wanted = ImGui::GetCursorPosY();
+  ImGui::EndChild();
+  ImGui::GetStateStorage()->SetFloat(ImGui::GetID("words"), wanted);
+  float const bottom = begin.y + std::max(diameter, words_height);
+  if (over(t)) {
+    ImGui::SetCursorScreenPos({begin.x, bottom});
+    ImGui::Dummy({0, 0});
+    return;
+  }
+  if (narrow) {
+    ImGui::SetCursorScreenPos({begin.x, bottom + frame.px(space::m)});
+    buttons(frame, t, 0);
+    return;
+  }
+  bool const finishing = t.state == "finishing";
+  float const stack = finishing ? 0 : frame.px(2 * 38 + space::s);
+  ImGui::SetCursorScreenPos({begin.x + room - side, begin.y + std::floor((diameter - stack) / 2)});
+  ImGui::BeginGroup();
+  buttons(frame, t, side);
+  ImGui::EndGroup();
+  ImGui::SetCursorScreenPos({begin.x, bottom});
+  ImGui::Dummy({0, 0});
+}
+
+void figures(Frame const& frame, node::TaskView const& t) {
+  auto const& l = frame.language;
+  auto const* const unit = frame.tr(Text::samples_per_second);
+  bool const computes = t.state == "training" || t.state == "finishing";
+  double const own = computes ? t.samples_per_second : 0;
+  Columns row(frame, "figures", 190, 4);
+  row.card("own", [&] {
+    figure(frame,
+           frame.tr(Text::you_compute),
+           decimal(own),
+           unit,
+           cat(count(static_cast<double>(t.samples_given), l), " ", frame.tr(Text::samples)));
+  });
+  row.card("all", [&] {
+    figure(frame,
+           frame.tr(Text::swarm_computes),
+           decimal(t.swarm_samples_per_second),
+           unit,
+           fill(Text::epoch_of, l, {cat(t.swarm_epoch)}));
+  });
+  row.card("who", [&] {
+    figure(frame,
+           frame.tr(Text::volunteers),
+           cat(t.swarm_peers),
+           {},
+           frame.tr(Text::volunteers_training));
+  });
+  row.card("share", [&] {
+    bool const known = t.swarm_samples_per_second > 0;
+    figure(frame,
+           frame.tr(Text::your_share),
+           known ? percent(std::min(1.0, own / t.swarm_samples_per_second)) : std::string("–"),
+           {},
+           frame.tr(Text::your_share_hint));
+  });
+}
+
+void contribution(Frame const& frame, HomeState& state) {
+  auto const& s = *frame.snapshot;
+  heading(frame, frame.tr(Text::contribution));
+  std::array<char const*, 3> const periods{
+      frame.tr(Text::today), frame.tr(Text::week), frame.tr(Text::all_time)};
+  segmented(frame, "period", periods, state.period);
+  gap(frame, space::l);
+  auto const& given = state.period == 0 ? s.today : state.period == 1 ? s.week : s.all_time;
+  float const half = std::floor(ImGui::GetContentRegionAvail().x / 2);
+  auto const& l = frame.language;
+  small_figure(frame, count(static_cast<double>(given.samples), l), frame.tr(Text::samples), half);
+  ImGui::SameLine(0, 0);
+  small_figure(frame, count(static_cast<double>(given.rounds), l), frame.tr(Text::rounds), half);
+  gap(frame, space::m);
+  small_figure(frame, count(given.credits, l), frame.tr(Text::credits), half);
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", frame.tr(Text::credits_hint));
+  ImGui::SameLine(0, 0);
+  small_figure(frame, duration(given.hours * 3600, l), frame.tr(Text::hours), half);
+}
+
+void speed(Frame const& frame) {
+  heading(frame, frame.tr(Text::speed_chart));
+  auto const& c = frame.colours();
+  std::array<Series, 2> const series{
+      Series{frame.history.swarm_speed(), c.swarm, frame.tr(Text::everyone), true},
+      Series{frame.history.own_speed(), c.accent, frame.tr(Text::you), true}};
+  ChartLook look;
+  look.height = 150;
+  look.y_words = [](double v) { return decimal(v); };
+  chart(frame, "speed", series, look);
+}
+
+}  // namespace
+
+void draw_home(Frame& frame, HomeState& state) {
+  auto const* const t = frame.task();
+  if (t == nullptr) {
+    draw_empty(frame);
+    return;
+  }
+  hero(frame, *t);
+  gap(frame, space::m);
+  figures(frame, *t);
+  {
+    Columns row(frame, "below", 330, 2);
+    row.card("contribution", [&] { contribution(frame, state); });
+    row.card("speed", [&] { speed(frame); });
+  }
+  if (frame.snapshot->notices.empty()) return;
+  Card const card(frame, "notices");
+  heading(frame, frame.tr(Text::notices));
+  for (auto const& notice : frame.snapshot->notices)
+    wrapped(frame, Font::body, frame.colours().text, notice);
+}
+
+}  // namespace waggle::ui

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "ui/panels/settings.hpp"
+
+#include <array>
+#include <cmath>
+
+#include "core/base/text.hpp"
+
+#include "ui/format.hpp"
+#include "ui/widgets/button.hpp"
+#include "ui/widgets/card.hpp"
+#include "ui/widgets/facts.hpp"
+
+namespace waggle::ui {
+namespace {
+
+constexpr std::array kSizes{0.8F, 1.0F, 1.25F, 1.5F, 2.0F};
+constexpr std::array<char const*, kSizes.size()> kSizeWords{
+    "80 %", "100 %", "125 %", "150 %", "200 %"};
+
+void label(Frame const& frame, Text words) {
+  auto const at = ImGui::GetCursorPos();
+  float const column = std::min(frame.px(130), ImGui::GetContentRegionAvail().x * 0.3F);
+  ImGui::SetCursorPosY(at.y +
+                       std::floor((frame.px(30) - frame.fonts.get(Font::body)->FontSize) / 2));
+  text(frame, Font::body, frame.colours().muted, frame.tr(words));
+  ImGui::SetCursorPos({at.x + column, at.y});
+}
+
+void appearance(Frame const& frame, Choices& choices) {
+  Card const card(frame, "appearance");
+  heading(frame, frame.tr(Text::appearance));
+  std::array<char const*, 2> const modes{frame.tr(Text::dark), frame.tr(Text::light)};
+  int mode = choices.mode == Mode::dark ? 0 : 1;
+  label(frame, Text::theme);
+  if (segmented(frame, "mode", modes, mode)) choices.mode = mode == 0 ? Mode::dark : Mode::light;
+  gap(frame, space::s);
+  // Each language is named in itself: who cannot read the others finds it.
+  static constexpr std::array<char const*, 2> kLanguages{"English", "中文"};
+  int language = choices.language == Language::english ? 0 : 1;
+  label(frame, Text::language);
+  if (segmented(frame, "language", kLanguages, language))
+    choices.language = language == 0 ? Language::english : Language::chinese;
+  gap(frame, space::s);
+  int size = 1;
+  for (std::size_t i = 0; i < kSizes.size(); ++i)
+    if (std::abs(kSizes[i] - choices.size) < 0.01F) size = static_cast<int>(i);
+  label(frame, Text::size);
+  if (segmented(frame, "size", kSizeWords, size))
+    choices.size = kSizes.at(static_cast<std::size_t>(size));
+  gap(frame, space::m);
+  text(frame, Font::small, frame.colours().muted, frame.tr(Text::kept_until_close));
+  if (frame.fonts.chinese_missing())
+    wrapped(frame, Font::body, frame.colours().warn, frame.tr(Text::loading_fonts_missing));
+}
+
+void this_node(Frame const& frame) {
+  auto const& s = *frame.snapshot;
+  auto const& l = frame.language;
+  Card const card(frame, "node");
+  heading(frame, frame.tr(Text::this_node));
+  fact(frame, Text::version, s.version);
+  fact(frame, Text::process, cat(s.pid));
+  fact(frame, Text::uptime, duration(s.uptime, l));
+  fact(frame, Text::peer_id, s.peer_id);
+  for (std::size_t i = 0; i < s.addresses.size(); ++i) fact(frame, Text::addresses, s.addresses[i]);
+  fact(frame, Text::clock_offset, fill(Text::clock_offset_value, l, {decimal(s.clock_offset, 2)}));
+  fact(frame, Text::dht, fill(Text::dht_value, l, {cat(s.dht_table), cat(s.dht_records)}));
+  gap(frame, space::m);
+  wrapped(frame,
+          Font::small,
+          frame.colours().muted,
+          frame.tr(frame.own_node ? Text::node_is_own : Text::node_is_remote));
+}
+
+}  // namespace
+
+void draw_settings(Frame& frame, Choices& choices) {
+  appearance(frame, choices);
+  gap(frame, space::m);
+  if (frame.snapshot != nullptr) this_node(frame);
+}
+
+}  // namespace waggle::ui

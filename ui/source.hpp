@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/node/commands.hpp"
+#include "core/node/snapshot.hpp"
+
+namespace waggle::ui {
+
+/// Where a window's snapshots come from and its commands go to: a node of this process or one
+/// behind a socket. Thread: every function is called by the window's thread and returns at once.
+class Source {
+ public:
+  virtual ~Source() = default;
+
+  /// The newest; null while no node answers.
+  [[nodiscard]] virtual std::shared_ptr<node::Snapshot const> snapshot() = 0;
+  virtual void send(node::Command command) = 0;
+  /// Why a command was not taken, once.
+  [[nodiscard]] virtual std::optional<std::string> take_trouble() = 0;
+
+  /// Begins to train the task of a link, in this process.
+  virtual void join(std::string link) = 0;
+  [[nodiscard]] virtual bool can_join() const = 0;
+  [[nodiscard]] virtual bool own_node() const = 0;
+};
+
+}  // namespace waggle::ui

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "ui/text.hpp"
+
+#include <array>
+#include <utility>
+
+namespace waggle::ui {
+namespace {
+
+using Word = std::pair<std::string_view, Text>;
+
+constexpr std::array kStates{Word{"finding", Text::state_finding},
+                             Word{"fetching", Text::state_fetching},
+                             Word{"starting", Text::state_starting},
+                             Word{"training", Text::state_training},
+                             Word{"paused", Text::state_paused},
+                             Word{"finishing", Text::state_finishing},
+                             Word{"done", Text::state_done},
+                             Word{"failed", Text::state_failed}};
+
+constexpr std::array kPhases{Word{"training", Text::phase_training},
+                             Word{"averaging gradients", Text::phase_averaging_gradients},
+                             Word{"averaging state", Text::phase_averaging_state},
+                             Word{"averaging the state for the last time", Text::phase_last_state},
+                             Word{"leaving", Text::phase_leaving},
+                             Word{"loading state", Text::phase_loading_state},
+                             Word{"loading state: nobody offers it yet", Text::phase_no_state_yet},
+                             Word{"looking for the swarm", Text::phase_looking},
+                             Word{"paused", Text::phase_paused},
+                             Word{"paused by you", Text::paused_by_you},
+                             Word{"starting", Text::state_starting},
+                             Word{"stepping", Text::phase_stepping},
+                             Word{"waiting for the trainer", Text::phase_waiting}};
+
+template <std::size_t N>
+std::optional<Text> find(std::array<Word, N> const& words, std::string_view word) {
+  for (auto const& [name, key] : words)
+    if (name == word) return key;
+  return std::nullopt;
+}
+
+}  // namespace
+
+char const* tr(Text key, Language language) {
+  auto const at = static_cast<std::size_t>(key);
+  auto const rows = catalogue();
+  if (at >= rows.size()) return "";
+  return language == Language::chinese ? rows[at].chinese : rows[at].english;
+}
+
+std::string fill(std::string_view pattern, std::initializer_list<std::string_view> values) {
+  std::string out;
+  auto const* next = values.begin();
+  while (!pattern.empty()) {
+    auto const at = pattern.find("{}");
+    out += pattern.substr(0, at);
+    if (at == std::string_view::npos) break;
+    if (next != values.end()) out += *next++;
+    pattern.remove_prefix(at + 2);
+  }
+  return out;
+}
+
+std::optional<Text> state_text(std::string_view state) {
+  return find(kStates, state);
+}
+
+std::optional<Text> phase_text(std::string_view phase) {
+  return find(kPhases, phase);
+}
+
+std::string state_words(std::string_view state, Language language) {
+  auto const key = state_text(state);
+  return key ? std::string(tr(*key, language)) : std::string(state);
+}
+
+std::string translated(std::string_view words, Language language) {
+  if (auto const key = phase_text(words)) return tr(*key, language);
+  if (auto const key = state_text(words)) return tr(*key, language);
+  // "loading state: 154 of 154 KiB".
+  if (words.starts_with("loading state")) return tr(Text::phase_loading_state, language);
+  return std::string(words);
+}
+
+Language language_of_locale(std::string_view locale) {
+  return locale.starts_with("zh") ? Language::chinese : Language::english;
+}
+
+}  // namespace waggle::ui

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include <imgui.h>
+
+#include "ui/palette.hpp"
+
+namespace waggle::ui {
+
+enum class Icon : std::uint8_t {
+  none,
+  hive,  ///< Waggle's own: a cell of a comb
+  home,
+  swarm,
+  learning,
+  projects,
+  log,
+  settings,
+  play,
+  pause,
+  flag,
+  copy,
+  check,
+  warning,
+  dot,
+};
+
+/// Draws it in a square of `size` pixels around `centre`, lines as thick as the scale asks.
+void icon(ImDrawList& list, Icon shape, ImVec2 centre, float size, Colour colour, float scale);
+
+}  // namespace waggle::ui
