@@ -91,7 +91,7 @@ constexpr std::array kCatalogue{
     Entry{Text::in, "In", "入"},
     Entry{Text::out, "Out", "出"},
     Entry{Text::last_round, "Last round", "上一轮平均"},
-    Entry{Text::round_averaged, "Averaged with {} others", "已与 {} 人平均"},
+    Entry{Text::round_averaged, "Averaged in a group of {}", "在 {} 人小组中平均"},
     Entry{Text::round_local, "Stepped on its own gradients", "仅用自己的梯度更新"},
     Entry{Text::round_alone, "Alone", "独自进行"},
     Entry{Text::round_none, "No round yet", "尚无平均轮次"},

@@ -29,6 +29,9 @@ class Fonts {
 
   [[nodiscard]] ImFont* get(Font font) const { return fonts_.at(static_cast<std::size_t>(font)); }
 
+  /// Chinese letters were loaded.
+  [[nodiscard]] bool has_chinese() const { return catalogue_taken_ && !wanted_missing_; }
+
   /// Chinese letters are wanted and no font for them is installed.
   [[nodiscard]] bool chinese_missing() const { return wanted_missing_; }
 

@@ -21,10 +21,13 @@ std::string fixed(double value, int digits) {
   return out;
 }
 
+// 0.9999 is written as 1.00: it has a whole digit once it is rounded to three.
+constexpr double kRoundsUp = 1.0005;
+
 int digits_for(double value, int significant) {
   double const size = std::abs(value);
   if (size == 0) return 0;
-  int const whole = static_cast<int>(std::floor(std::log10(size))) + 1;
+  int const whole = static_cast<int>(std::floor(std::log10(size * kRoundsUp))) + 1;
   return std::max(0, std::min(6, significant - whole));
 }
 

@@ -65,8 +65,9 @@ Palette const& palette(Mode mode) {
 }
 
 double contrast(Colour a, Colour b) {
-  auto const [low, high] = std::minmax(luminance(a), luminance(b));
-  return (high + 0.05) / (low + 0.05);
+  double const first = luminance(a);
+  double const second = luminance(b);
+  return (std::max(first, second) + 0.05) / (std::min(first, second) + 0.05);
 }
 
 Colour blend(Colour over, Colour under) {

@@ -35,11 +35,12 @@ void appearance(Frame const& frame, Choices& choices) {
   label(frame, Text::theme);
   if (segmented(frame, "mode", modes, mode)) choices.mode = mode == 0 ? Mode::dark : Mode::light;
   gap(frame, space::s);
-  // Each language is named in itself: who cannot read the others finds it.
-  static constexpr std::array<char const*, 2> kLanguages{"English", "中文"};
+  // Each language is named in itself, once its letters are loaded.
+  std::array<char const*, 2> const languages{"English",
+                                             frame.fonts.has_chinese() ? "中文" : "Chinese"};
   int language = choices.language == Language::english ? 0 : 1;
   label(frame, Text::language);
-  if (segmented(frame, "language", kLanguages, language))
+  if (segmented(frame, "language", languages, language))
     choices.language = language == 0 ? Language::english : Language::chinese;
   gap(frame, space::s);
   int size = 1;
@@ -64,7 +65,9 @@ void this_node(Frame const& frame) {
   fact(frame, Text::uptime, duration(s.uptime, l));
   fact(frame, Text::peer_id, s.peer_id);
   for (std::size_t i = 0; i < s.addresses.size(); ++i) fact(frame, Text::addresses, s.addresses[i]);
-  fact(frame, Text::clock_offset, fill(Text::clock_offset_value, l, {decimal(s.clock_offset, 2)}));
+  fact(frame,
+       Text::clock_offset,
+       fill(Text::clock_offset_value, l, {decimal(std::round(s.clock_offset * 1000) / 1000, 2)}));
   fact(frame, Text::dht, fill(Text::dht_value, l, {cat(s.dht_table), cat(s.dht_records)}));
   gap(frame, space::m);
   wrapped(frame,

@@ -117,7 +117,7 @@ void last_round(Frame const& frame, node::TaskView const* t) {
   bool const averaged = r.outcome == "averaged";
   auto const said =
       averaged
-          ? fill(Text::round_averaged, l, {cat(r.group.empty() ? 0 : r.group.size() - 1)})
+          ? fill(Text::round_averaged, l, {cat(r.group.size())})
           : std::string(frame.tr(r.outcome == "alone" ? Text::round_alone : Text::round_local));
   text(frame,
        Font::strong,
