@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The window under Xvfb: pictures of every panel, compared with the kept ones, and a real window on a real node, pressed by xdotool."""
+"""The window under Xvfb: pictures of every panel, compared with those kept in tests/ui/references if there are any, and a real window on a real node, pressed by xdotool."""
 import json
 import os
 import pathlib
