@@ -46,7 +46,7 @@ constexpr Palette kLight{
     .swarm = rgb(0x1565a8),
     .good = rgb(0x00704f),
     .warn = rgb(0x8a5800),
-    .bad = rgb(0xb3391b),
+    .bad = rgb(0xa93417),
 };
 
 double linear(std::uint8_t channel) {
