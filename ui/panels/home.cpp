@@ -129,9 +129,11 @@ void words(Frame const& frame, node::TaskView const& t) {
 std::string time_left(Frame const& frame, node::TaskView const& t) {
   if (over(t) || t.state == "fetching" || t.target_batch_size == 0) return {};
   if (t.state == "paused" && t.swarm_samples_per_second <= 0) return {};
-  // A minute-long guess is no promise: whole seconds, and nothing where there is no rate.
-  if (!(t.eta > 0) || t.eta > 86'400) return t.eta > 0 ? std::string() : frame.tr(Text::any_moment);
-  if (t.eta < 1) return frame.tr(Text::any_moment);
+  // Nought is also what a node says that does not know.
+  constexpr double kNearlyFull = 0.9;
+  if (t.eta > 86'400) return {};
+  if (t.eta < 1)
+    return share_of_epoch(t) >= kNearlyFull ? frame.tr(Text::any_moment) : std::string();
   return fill(Text::time_left_short, frame.language, {duration(t.eta, frame.language)});
 }
 
