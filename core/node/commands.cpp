@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/commands.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -11,13 +12,45 @@
 namespace waggle::node {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Command::Kind>, 5> kKinds{{
+constexpr std::array<std::pair<std::string_view, Command::Kind>, 8> kKinds{{
     {"pause", Command::Kind::pause},
     {"resume", Command::Kind::resume},
     {"finish", Command::Kind::finish},
     {"stop", Command::Kind::stop},
     {"measure", Command::Kind::measure},
+    {"set", Command::Kind::set},
+    {"join", Command::Kind::join},
+    {"leave", Command::Kind::leave},
 }};
+
+struct TextField {
+  std::string_view name;
+  std::string Command::*member;
+};
+
+constexpr std::array<TextField, 4> kTextFields{{
+    {"prefix", &Command::prefix},
+    {"link", &Command::link},
+    {"name", &Command::name},
+    {"value", &Command::value},
+}};
+
+TextField const* text_field(std::string_view name) {
+  auto const* const at = std::ranges::find(kTextFields, name, &TextField::name);
+  return at == kTextFields.end() ? nullptr : at;
+}
+
+/// Errors: invalid (a field that this kind needs is missing).
+Status check(Command const& command) {
+  using Kind = Command::Kind;
+  if (command.kind == Kind::join && command.link.empty())
+    return Error{Errc::invalid, "join needs a \"link\""};
+  if (command.kind == Kind::leave && command.prefix.empty())
+    return Error{Errc::invalid, "leave needs a \"prefix\""};
+  if (command.kind == Kind::set && command.name.empty())
+    return Error{Errc::invalid, "set needs a \"name\""};
+  return ok();
+}
 
 }  // namespace
 
@@ -25,7 +58,7 @@ Result<Command> Command::from_json(std::string_view text) {
   auto const json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return Error{Errc::malformed, "a command is a JSON object like {\"command\": \"pause\"}"};
-  Command command{Kind::pause, {}, {}};
+  Command command{.kind = Kind::pause};
   bool known = false;
   for (auto const& [key, value] : json.items()) {
     if (key == "command" && value.is_string()) {
@@ -34,8 +67,8 @@ Result<Command> Command::from_json(std::string_view text) {
           command.kind = kind;
           known = true;
         }
-    } else if (key == "prefix" && value.is_string()) {
-      command.prefix = value.get<std::string>();
+    } else if (auto const* const field = text_field(key); field != nullptr && value.is_string()) {
+      command.*(field->member) = value.get<std::string>();
     } else if (key == "at_epoch" && value.is_number_integer()) {
       command.at_epoch = value.get<std::int64_t>();
     } else {
@@ -43,7 +76,9 @@ Result<Command> Command::from_json(std::string_view text) {
     }
   }
   if (!known)
-    return Error{Errc::invalid, "command must be one of pause, resume, finish, stop, measure"};
+    return Error{Errc::invalid,
+                 "command must be one of pause, resume, finish, stop, measure, set, join, leave"};
+  WAGGLE_TRY_STATUS(check(command));
   return command;
 }
 
@@ -51,7 +86,8 @@ std::string Command::to_json() const {
   nlohmann::json json;
   for (auto const& [word, k] : kKinds)
     if (k == kind) json["command"] = word;
-  if (!prefix.empty()) json["prefix"] = prefix;
+  for (auto const& [field, member] : kTextFields)
+    if (auto const& text = this->*member; !text.empty()) json[std::string(field)] = text;
   if (at_epoch) json["at_epoch"] = *at_epoch;
   return json.dump();
 }

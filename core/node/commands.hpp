@@ -19,10 +19,16 @@ struct Command {
     finish,   ///< finish this epoch (or run until `at_epoch`), then leave
     stop,     ///< finish the round and leave in seconds
     measure,  ///< evaluate on the whole test set after this epoch
+    set,      ///< change a setting of waggle.toml, for now and for later
+    join,     ///< train the task of `link`; what trains now waits
+    leave,    ///< stop, forget the task of `prefix`, and free its disk
   };
   Kind kind;
-  std::string prefix;                    ///< empty: every task
-  std::optional<std::int64_t> at_epoch;  ///< finish only: the epoch after which to leave
+  std::string prefix = {};                    ///< empty: every task
+  std::optional<std::int64_t> at_epoch = {};  ///< finish only: the epoch after which to leave
+  std::string link = {};                      ///< join only
+  std::string name = {};                      ///< set only: as in waggle.toml, "guest.on_battery"
+  std::string value = {};                     ///< set only: as TOML writes it; empty: the default
 
   /// Errors: malformed (not JSON), invalid (names the field).
   [[nodiscard]] static Result<Command> from_json(std::string_view text);

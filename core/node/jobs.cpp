@@ -137,6 +137,9 @@ void JobRunner::command(Command const& command) {
       return session_->finish(command.at_epoch);
     case Command::Kind::measure:
       return session_->measure();
+    case Command::Kind::set:
+    case Command::Kind::join:
+    case Command::Kind::leave:
     case Command::Kind::stop:
       return;
   }

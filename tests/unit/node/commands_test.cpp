@@ -12,13 +12,19 @@ TEST_SUITE("Command") {
                             Command::Kind::resume,
                             Command::Kind::finish,
                             Command::Kind::stop,
-                            Command::Kind::measure}) {
-      Command const command{kind, "fashion", 17};
+                            Command::Kind::measure,
+                            Command::Kind::set,
+                            Command::Kind::join,
+                            Command::Kind::leave}) {
+      Command const command{kind, "fashion", 17, "waggle:fashion", "guest.on_battery", "true"};
       auto const back = Command::from_json(command.to_json());
       REQUIRE(back);
       CHECK(back->kind == kind);
       CHECK(back->prefix == "fashion");
       CHECK(back->at_epoch == 17);
+      CHECK(back->link == "waggle:fashion");
+      CHECK(back->name == "guest.on_battery");
+      CHECK(back->value == "true");
     }
   }
 
@@ -29,6 +35,10 @@ TEST_SUITE("Command") {
                                    "{\"command\":\"fly\"}",
                                    "{\"command\":7}",
                                    "{\"command\":\"pause\",\"speed\":3}",
+                                   "{\"command\":\"join\"}",
+                                   "{\"command\":\"join\",\"link\":7}",
+                                   "{\"command\":\"leave\"}",
+                                   "{\"command\":\"set\",\"value\":\"true\"}",
                                    "{\"command\":\"finish\",\"at_epoch\":\"soon\"}"}) {
       CAPTURE(text);
       CHECK(!Command::from_json(text));
