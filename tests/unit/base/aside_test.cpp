@@ -59,19 +59,23 @@ TEST_SUITE("Aside") {
     CHECK(aside.poll(kStart + seconds(6)) == 1);  // not over the limit yet
     CHECK(!aside.poll(kStart + seconds(7)));
     CHECK(!aside.poll(kStart + seconds(70)));
+    CHECK(soon([&] { return gate->asked == 2; }));
+    CHECK(!aside.poll(kStart + seconds(71)));
     CHECK(gate->asked == 2);  // one hangs, no more are begun
     gate->open.release();
-    CHECK(soon([&] { return aside.poll(kStart + seconds(70)).has_value(); }));
+    CHECK(soon([&] { return aside.poll(kStart + seconds(71)).has_value(); }));
   }
 
   TEST_CASE("leaves a hung question behind instead of waiting for it") {
     auto gate = std::make_shared<std::binary_semaphore>(0);
+    auto begun = std::make_shared<std::atomic<bool>>(false);
     auto done = std::make_shared<std::atomic<bool>>(false);
     auto const begin = std::chrono::steady_clock::now();
     {
       Aside<int> aside(
           "test",
-          [gate, done] {
+          [gate, begun, done] {
+            *begun = true;
             gate->acquire();
             *done = true;
             return 1;
@@ -79,6 +83,7 @@ TEST_SUITE("Aside") {
           seconds(1),
           seconds(1));
       CHECK(!aside.poll(kStart));
+      REQUIRE(soon([&] { return begun->load(); }));
     }
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
     CHECK(!*done);
