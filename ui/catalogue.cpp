@@ -177,6 +177,11 @@ constexpr std::array kCatalogue{
     Entry{Text::minutes_ago, "{} ago", "{}前"},
     Entry{Text::now, "now", "现在"},
     Entry{Text::loading_fonts_missing, "No Chinese font found; install fonts-wqy-microhei.", "未找到中文字体；请安装 fonts-wqy-microhei。"},
+    Entry{Text::tray_open, "Open Waggle", "打开 Waggle"},
+    Entry{Text::tray_quit, "Quit", "退出"},
+    Entry{Text::tray_nothing, "No project", "没有项目"},
+    Entry{Text::tray_goes_on, "Waggle goes on", "Waggle 仍在运行"},
+    Entry{Text::tray_goes_on_text, "It trains on with its window closed. Its icon in the tray opens it again, or ends it.", "窗口已关闭，训练继续进行。点击托盘图标可重新打开或退出。"},
 };
 // clang-format on
 

@@ -193,6 +193,12 @@ enum class Text : std::uint16_t {
   minutes_ago,
   now,
   loading_fonts_missing,
+  // the tray
+  tray_open,
+  tray_quit,
+  tray_nothing,
+  tray_goes_on,
+  tray_goes_on_text,
   count_,  ///< how many there are; no text
 };
 

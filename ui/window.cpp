@@ -14,6 +14,9 @@
 
 #include "core/base/text.hpp"
 
+#include "ui/mark.hpp"
+#include "ui/tray.hpp"
+
 namespace waggle::ui {
 namespace {
 
@@ -186,6 +189,13 @@ float display_scale(GLFWwindow* window) {
   return std::max(x, y);
 }
 
+void set_icon(GLFWwindow* window) {
+  constexpr int kIconPixels = 64;
+  auto pixels = mark(kIconPixels, palette(Mode::dark).accent_fill);
+  GLFWimage const image{kIconPixels, kIconPixels, pixels.data()};
+  glfwSetWindowIcon(window, 1, &image);
+}
+
 // The loop's own memory.
 struct Loop {
   Source& source;
@@ -211,7 +221,8 @@ struct Loop {
     return true;
   }
 
-  void frame() {
+  /// False: it equals the one on the screen, and was not painted.
+  bool frame() {
     double const start = glfwGetTime();
     auto& state = options.state;
     auto const theme = theme_of(state.choices, display_scale(surface.window));
@@ -242,7 +253,7 @@ struct Loop {
     auto const print = fingerprint(*ImGui::GetDrawData());
     if (print == painted && times.drawn > 0 && !exposed) {
       ++times.same;
-      return;
+      return false;
     }
     exposed = false;
     painted = print;
@@ -252,9 +263,38 @@ struct Loop {
     worst = std::max(worst, spent);
     glfwSwapBuffers(surface.window);
     if (++times.drawn == 1) times.first_frame_s = glfwGetTime() - began;
+    return true;
+  }
+
+  /// Takes what was pressed in the tray. True: quit.
+  bool obey_tray() {
+    tray.update(snapshot.get(), options.state.choices.language);
+    while (auto const action = tray.take()) {
+      using Kind = node::Command::Kind;
+      if (*action == TrayAction::quit) return true;
+      if (*action == TrayAction::open) {
+        glfwShowWindow(surface.window);
+        glfwRestoreWindow(surface.window);
+        glfwFocusWindow(surface.window);
+        exposed = true;
+      } else {
+        source.send({.kind = *action == TrayAction::pause ? Kind::pause : Kind::resume});
+      }
+    }
+    return false;
+  }
+
+  /// The window was told to close. True: it only hides, since a node of ours goes on in the tray.
+  bool hide_instead() {
+    if (!source.own_node() || !tray.shown()) return false;
+    glfwSetWindowShouldClose(surface.window, GLFW_FALSE);
+    glfwHideWindow(surface.window);
+    tray.say_it_goes_on(options.state.choices.language);
+    return true;
   }
 
   bool exposed = true;
+  TrayIcon tray{[] { glfwPostEmptyEvent(); }};
 };
 
 }  // namespace
@@ -269,10 +309,13 @@ Status run(Source& source, RunOptions options) {
   glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) {
     static_cast<Loop*>(glfwGetWindowUserPointer(w))->exposed = true;
   });
+  set_icon(window);
   glfwShowWindow(window);
   int left = kSettle;
-  while (glfwWindowShouldClose(window) == GLFW_FALSE) {
-    bool const hidden = glfwGetWindowAttrib(window, GLFW_ICONIFIED) != GLFW_FALSE;
+  while (glfwWindowShouldClose(window) == GLFW_FALSE || loop.hide_instead()) {
+    if (loop.obey_tray()) break;
+    bool const hidden = glfwGetWindowAttrib(window, GLFW_ICONIFIED) != GLFW_FALSE ||
+                        glfwGetWindowAttrib(window, GLFW_VISIBLE) == GLFW_FALSE;
     if (hidden || left == 0) {
       double const before = glfwGetTime();
       glfwWaitEventsTimeout(kPatience);
@@ -282,11 +325,13 @@ Status run(Source& source, RunOptions options) {
     } else {
       glfwPollEvents();
     }
-    if (loop.look()) left = kSettle;
+    if (loop.look()) left = std::max(left, 1);
     if (loop.options.stop && loop.options.stop()) break;
     if (hidden || left == 0) continue;
-    loop.frame();
+    bool const changed = loop.frame();
     --left;
+    // A card's height, and what stands below it, follow in the next ones.
+    if (changed) left = std::max(left, kSettle - 1);
     for (bool const down : ImGui::GetIO().MouseDown)
       if (down) left = std::max(left, 1);
   }

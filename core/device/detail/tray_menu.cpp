@@ -30,7 +30,10 @@ int append_properties(SdBus const& bus,
     } else {
       // "_" marks a letter for the keyboard there, and is written twice to mean itself.
       std::string label;
-      for (char const c : item.words) label += c == '_' ? "__" : std::string(1, c);
+      for (char const c : item.words) {
+        label += c;
+        if (c == '_') label += c;
+      }
       r = append_entry(bus, out, "label", label.c_str());
       if (r >= 0)
         r = bus.message_append(out, "{sv}", "enabled", "b", static_cast<int>(item.enabled));
