@@ -35,6 +35,10 @@ void add_monitor(CLI::App& app, Common& common, Action& chosen);
 void add_export(CLI::App& app, Common& common, Action& chosen);
 void add_leave(CLI::App& app, Common& common, Action& chosen);
 void add_key(CLI::App& app, Common& common, Action& chosen);
+void add_logs(CLI::App& app, Common& common, Action& chosen);
+void add_report(CLI::App& app, Common& common, Action& chosen);
+void add_web(CLI::App& app, Common& common, Action& chosen);
+void add_completions(CLI::App& app, Common& common, Action& chosen);
 void add_doctor(CLI::App& app, Common& common, Action& chosen);
 void add_window(CLI::App& app, Common& common, Action& chosen);  ///< only where WAGGLE_GUI is on
 

@@ -57,8 +57,9 @@ Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
 void prepare(Common const& common) {
   std::error_code ec;
   std::filesystem::create_directories(common.data_dir / "logs", ec);
-  log::start(common.verbose ? log::Level::debug : log::Level::warning,
-             (common.data_dir / "logs" / "waggle.log").string());
+  log::start({.to_stderr = common.verbose ? log::Level::debug : log::Level::warning,
+              .kept = common.verbose ? log::Level::debug : log::Level::info,
+              .file = (common.data_dir / "logs" / "waggle.log").string()});
   signals::catch_interrupts();
   // Large buffers go back to the system when they are freed: a flood leaves no high-water mark.
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);

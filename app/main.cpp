@@ -37,6 +37,10 @@ int main(int argc, char** argv) {
            add_leave,
            add_key,
            add_doctor,
+           add_logs,
+           add_report,
+           add_web,
+           add_completions,
 #ifdef WAGGLE_GUI
            add_window,
 #endif

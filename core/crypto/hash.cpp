@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/crypto/hash.hpp"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
@@ -47,6 +48,10 @@ Sha256 hmac_sha256(ByteView key, ByteView data) {
                                 &size);
   WAGGLE_ASSERT(made != nullptr && size == out.size(), "libcrypto cannot make a HMAC");
   return out;
+}
+
+bool equal_in_constant_time(ByteView a, ByteView b) noexcept {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 struct Sha256Stream::State {

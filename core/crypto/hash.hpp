@@ -18,6 +18,9 @@ using Sha512 = std::array<std::byte, 64>;
 [[nodiscard]] Sha512 sha512(ByteView data);
 [[nodiscard]] Sha256 hmac_sha256(ByteView key, ByteView data);
 
+/// Compares secrets: its time tells nothing of where they differ, only whether their lengths do.
+[[nodiscard]] bool equal_in_constant_time(ByteView a, ByteView b) noexcept;
+
 /// SHA-256 fed piece by piece.
 class Sha256Stream {
  public:

@@ -1,72 +1,166 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/api.hpp"
 
-#include <algorithm>
-#include <condition_variable>
-#include <deque>
-#include <list>
 #include <mutex>
-#include <thread>
+#include <optional>
 
 #include <httplib.h>
-#include <sys/stat.h>
+#include <nlohmann/json.hpp>
 
+#include "core/base/log.hpp"
 #include "core/base/text.hpp"
+#include "core/node/detail/http_server.hpp"
+#include "core/node/event_feed.hpp"
+#include "core/node/log_lines.hpp"
 #include "core/node/metrics.hpp"
 #include "core/node/snapshot_json.hpp"
+#include "core/node/web_page.hpp"
 
 namespace waggle::node {
 namespace {
 
-constexpr std::size_t kMaxListeners = 16;      // each holds a thread of the API's pool
-constexpr std::size_t kMaxEventsQueued = 256;  // a slow listener loses the oldest
-constexpr std::size_t kMaxCommandBytes = 4096;
-constexpr auto kKeepAlive =
-    std::chrono::seconds(15);  // a comment line, so that a dead listener is noticed
+using detail::HttpAnswer;
+using detail::HttpServer;
+using Json = nlohmann::ordered_json;
 
-/// One GET /v1/events in progress.
-struct Listener {
-  std::deque<std::string> queue;
-};
+constexpr auto kLook = std::chrono::seconds(1);  // how soon a listener that left is noticed
+constexpr int kQuietLooks = 15;                  // then a comment, for whatever stands between
+
+HttpAnswer plain(int status, std::string text) {
+  HttpAnswer answer;
+  answer.status = status;
+  answer.body = std::move(text) + "\n";
+  return answer;
+}
+
+HttpAnswer json(std::string body) {
+  HttpAnswer answer;
+  answer.type = "application/json";
+  answer.body = std::move(body);
+  return answer;
+}
+
+HttpAnswer wrong_method(char const* allowed) {
+  auto answer = plain(405, cat("only ", allowed));
+  answer.headers.emplace_back("Allow", allowed);
+  return answer;
+}
+
+std::optional<std::uint64_t> number(HttpRequest const& request, std::string_view name) {
+  auto const text = request.parameter(name);
+  return text ? decimal(*text) : std::nullopt;
+}
+
+HttpAnswer log_lines(HttpRequest const& request) {
+  auto const most = number(request, "most").value_or(log::kLinesKept);
+  auto least = log::Level::trace;
+  if (auto const word = request.parameter("level")) {
+    auto const level = log_level(*word);
+    if (!level) return plain(400, "level is one of trace, debug, info, warning, error");
+    least = *level;
+  }
+  auto lines = log::recent(number(request, "after").value_or(0));
+  std::uint64_t const last =
+      lines.empty() ? number(request, "after").value_or(0) : lines.back().number;
+  std::erase_if(lines, [least](log::Line const& line) { return line.level < least; });
+  if (lines.size() > most)
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
+  Json list = Json::array();
+  for (auto const& line : lines)
+    list.push_back({{"number", line.number},
+                    {"time", line.time},
+                    {"level", log::name(line.level)},
+                    {"module", line.module},
+                    {"text", line.text}});
+  Json const whole = {{"last", last}, {"lines", std::move(list)}};
+  return json(whole.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+// What keeps a browser from lending the page to others.
+void harden(HttpAnswer& answer) {
+  answer.headers.emplace_back("Content-Security-Policy",
+                              "default-src 'none'; script-src 'self'; style-src 'self'; img-src "
+                              "'self'; connect-src 'self'; "
+                              "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+  answer.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  answer.headers.emplace_back("X-Frame-Options", "DENY");
+  answer.headers.emplace_back("Referrer-Policy", "no-referrer");
+  answer.headers.emplace_back("Cross-Origin-Resource-Policy", "same-origin");
+  answer.headers.emplace_back("Cross-Origin-Opener-Policy", "same-origin");
+  answer.headers.emplace_back("Cache-Control", "no-store");
+}
 
 }  // namespace
 
 struct Api::State {
-  httplib::Server server;
-  std::thread thread;
+  State(Latest<Snapshot> const& l, Runtime const& c, std::function<Status(Command)> s)
+      : snapshots(l), clock(c), send(std::move(s)) {}
+
+  Latest<Snapshot> const& snapshots;
+  Runtime const& clock;
+  std::function<Status(Command)> send;
   std::filesystem::path socket;
+  EventFeed feed;
+  std::unique_ptr<HttpServer> by_file;
+  std::unique_ptr<HttpServer> by_tcp;
 
   std::mutex mutex;
-  std::condition_variable changed;
-  std::list<Listener> listeners;  // guarded by mutex
-  bool stopping = false;          // guarded by mutex
+  std::optional<ApiDoor> door;  // guarded by mutex
 
-  void serve_events(httplib::Response& response) {
-    std::unique_lock lock(mutex);
-    if (listeners.size() >= kMaxListeners) {
-      response.status = 503;
-      response.set_content(cat("at most ", kMaxListeners, " event listeners\n"), "text/plain");
-      return;
+  HttpAnswer events(HttpRequest const& request) {
+    auto after = number(request, "after");
+    if (!after)
+      if (auto const id = request.header("last-event-id")) after = decimal(*id);
+    auto const listener = feed.listen(after);
+    if (!listener) return plain(503, cat("at most ", EventFeed::kListeners, " event listeners"));
+    HttpAnswer answer;
+    answer.type = "text/event-stream";
+    answer.body = ":\n\n";  // so that a browser knows it is connected
+    answer.more = [listener, quiet = 0](std::string& out) mutable {
+      if (!listener->next(out, kLook)) return false;
+      quiet = out.empty() ? quiet + 1 : 0;
+      if (quiet == kQuietLooks) {
+        out = ":\n\n";
+        quiet = 0;
+      }
+      return true;
+    };
+    return answer;
+  }
+
+  HttpAnswer command(HttpRequest const& request) {
+    auto command = Command::from_json(request.body);
+    auto const done = command ? send(*std::move(command)) : Status(std::move(command).error());
+    return done ? json("{\"ok\":true}\n") : plain(400, done.error().detail);
+  }
+
+  HttpAnswer page() {
+    std::lock_guard const lock(mutex);
+    if (!door) return plain(404, "this Waggle serves no web page; start it with --api-port");
+    return plain(200, cat(page_url(*door), '#', door->token));
+  }
+
+  HttpAnswer get(HttpRequest const& request) {
+    auto const snapshot = snapshots.get();
+    if (request.path == "/v1/snapshot") return json(snapshot ? to_json(*snapshot) : "{}");
+    if (request.path == "/v1/events") return events(request);
+    if (request.path == "/v1/log") return log_lines(request);
+    if (request.path == "/metrics") {
+      HttpAnswer answer;
+      answer.type = "text/plain; version=0.0.4; charset=utf-8";
+      if (snapshot) answer.body = to_metrics(*snapshot);
+      return answer;
     }
-    auto const me = listeners.insert(listeners.end(), Listener{});
-    response.set_chunked_content_provider(
-        "text/event-stream",
-        [this, me](std::size_t, httplib::DataSink& sink) {
-          std::string out;
-          {
-            std::unique_lock wait(mutex);
-            changed.wait_for(wait, kKeepAlive, [&] { return stopping || !me->queue.empty(); });
-            if (stopping) return false;
-            for (auto const& event : me->queue) out += cat("data: ", event, "\n\n");
-            me->queue.clear();
-          }
-          if (out.empty()) out = ":\n\n";
-          return sink.write(out.data(), out.size());
-        },
-        [this, me](bool) {
-          std::lock_guard const guard(mutex);
-          listeners.erase(me);
-        });
+    if (request.path == "/healthz") return snapshot ? plain(200, "ok") : plain(503, "starting");
+    if (request.path == "/v1/commands") return wrong_method("POST");
+    return plain(404, "no such path");
+  }
+
+  HttpAnswer answer(HttpRequest const& request) {
+    if (request.method == "POST")
+      return request.path == "/v1/commands" ? command(request) : wrong_method("GET, HEAD");
+    if (request.method != "GET" && request.method != "HEAD") return wrong_method("GET, HEAD, POST");
+    return get(request);
   }
 };
 
@@ -75,79 +169,63 @@ Api::Api(std::unique_ptr<State> state) : state_(std::move(state)) {
 
 Result<std::unique_ptr<Api>> Api::start(std::filesystem::path const& socket,
                                         Latest<Snapshot> const& snapshots,
+                                        Runtime const& clock,
                                         std::function<Status(Command)> send) {
-  auto state = std::make_unique<State>();
+  auto state = std::make_unique<State>(snapshots, clock, std::move(send));
   state->socket = socket;
-  auto& server = state->server;
-  server.set_address_family(AF_UNIX);
-  server.set_payload_max_length(kMaxCommandBytes);
-  server.new_task_queue = [] { return new httplib::ThreadPool(kMaxListeners + 4); };
-  server.Get("/v1/snapshot", [&snapshots](httplib::Request const&, httplib::Response& response) {
-    auto const snapshot = snapshots.get();
-    response.set_content(snapshot ? to_json(*snapshot) : std::string("{}"), "application/json");
-  });
-  server.Get("/metrics", [&snapshots](httplib::Request const&, httplib::Response& response) {
-    auto const snapshot = snapshots.get();
-    response.set_content(snapshot ? to_metrics(*snapshot) : std::string(),
-                         "text/plain; version=0.0.4");
-  });
-  server.Get("/healthz", [&snapshots](httplib::Request const&, httplib::Response& response) {
-    bool const ready = snapshots.get() != nullptr;
-    response.status = ready ? 200 : 503;
-    response.set_content(ready ? "ok\n" : "starting\n", "text/plain");
-  });
-  server.Get("/v1/events",
-             [raw = state.get()](httplib::Request const&, httplib::Response& response) {
-               raw->serve_events(response);
-             });
-  server.Post(
-      "/v1/commands",
-      [send = std::move(send)](httplib::Request const& request, httplib::Response& response) {
-        auto command = Command::from_json(request.body);
-        auto const done = command ? send(*std::move(command)) : Status(std::move(command).error());
-        response.status = done ? 200 : 400;
-        response.set_content(done ? std::string("{\"ok\":true}\n") : done.error().detail + "\n",
-                             done ? "application/json" : "text/plain");
-      });
-  std::error_code ignored;
-  std::filesystem::remove(
-      socket, ignored);  // the directory's lock is ours, so a socket here is a dead process's
-  // Made under a tight umask, since chmod after bind would leave a moment open to others.
-  auto const old_mask = ::umask(0177);
-  bool const bound = server.bind_to_port(socket.c_str(), 80);
-  ::umask(old_mask);
-  if (!bound)
-    return Error{Errc::io,
-                 cat("cannot listen on ",
-                     socket.string(),
-                     " (a path has at most 107 bytes, this one ",
-                     socket.string().size(),
-                     ")")};
-  state->thread = std::thread([raw = state.get()] { raw->server.listen_after_bind(); });
+  // The directory's lock is ours, so a socket that is there is a dead process's.
+  WAGGLE_TRY(auto listening, detail::listen_unix(socket));
+  auto gate = [](HttpRequest const&) { return std::optional<HttpAnswer>(); };
+  auto handler = [raw = state.get()](HttpRequest const& request) {
+    if (request.path == "/v1/page" && request.method == "GET") return raw->page();
+    return raw->answer(request);
+  };
+  WAGGLE_TRY(
+      state->by_file,
+      HttpServer::start(std::move(listening), {}, clock, std::move(gate), std::move(handler)));
   return std::unique_ptr<Api>(new Api(std::move(state)));
 }
 
+Status Api::open(ApiDoor door) {
+  WAGGLE_TRY(auto listening, detail::listen_tcp(door.host, door.port));
+  auto gate = [door](HttpRequest const& head) {
+    std::optional<HttpAnswer> answer;
+    if (auto const refusal = judge(door, head)) {
+      answer = plain(refusal->status, refusal->why);
+      if (refusal->status == 401) answer->headers.emplace_back("WWW-Authenticate", "Bearer");
+      harden(*answer);
+    }
+    return answer;
+  };
+  auto handler = [raw = state_.get()](HttpRequest const& request) {
+    HttpAnswer answer;
+    if (auto const* const file = web_file(request.path)) {
+      answer.type = file->type;
+      answer.body = file->content;
+    } else {
+      answer = raw->answer(request);
+    }
+    harden(answer);
+    return answer;
+  };
+  WAGGLE_TRY(state_->by_tcp,
+             HttpServer::start(
+                 std::move(listening), {}, state_->clock, std::move(gate), std::move(handler)));
+  std::lock_guard const lock(state_->mutex);
+  state_->door = std::move(door);
+  return ok();
+}
+
 Api::~Api() {
-  {
-    std::lock_guard const lock(state_->mutex);
-    state_->stopping = true;
-  }
-  state_->changed.notify_all();
-  state_->server.stop();
-  state_->thread.join();
+  state_->feed.close();
+  state_->by_tcp.reset();
+  state_->by_file.reset();
   std::error_code ignored;
   std::filesystem::remove(state_->socket, ignored);
 }
 
 void Api::publish(std::string const& json) {
-  {
-    std::lock_guard const lock(state_->mutex);
-    for (auto& listener : state_->listeners) {
-      if (listener.queue.size() >= kMaxEventsQueued) listener.queue.pop_front();
-      listener.queue.push_back(json);
-    }
-  }
-  state_->changed.notify_all();
+  state_->feed.publish(json);
 }
 
 namespace {

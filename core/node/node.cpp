@@ -113,7 +113,10 @@ Result<std::unique_ptr<Node>> Node::start(Options options, Job job, EventSink ev
       return ok();
     };
     WAGGLE_TRY(state->api,
-               Api::start(state->options.data_dir / "api.sock", state->latest, std::move(forward)));
+               Api::start(state->options.data_dir / "api.sock",
+                          state->latest,
+                          state->runtime,
+                          std::move(forward)));
   }
   auto* const raw = state.get();
   state->thread = std::thread([raw] {

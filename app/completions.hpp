@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace waggle::app {
+
+/// An option as a shell completes it.
+struct CompletedOption {
+  std::vector<std::string> names;  ///< "--level", "-v"
+  std::string text;
+  bool takes_value = false;
+  std::vector<std::string> choices;  ///< of its value; empty: a file's name, or anything
+};
+
+/// A command with its options and subcommands.
+struct CompletedCommand {
+  std::vector<std::string> path;  ///< words after the program's name; empty: the program itself
+  std::string text;
+  std::vector<CompletedOption> options;
+  std::vector<CompletedOption> positionals;
+  std::vector<std::string> subcommands;
+};
+
+/// Every command of `app`, itself first. What CLI11 knows is the only source.
+[[nodiscard]] std::vector<CompletedCommand> commands_of(CLI::App const& app);
+
+/// A script for the shell, which completes `program`.
+[[nodiscard]] std::string bash_completion(std::vector<CompletedCommand> const& commands,
+                                          std::string const& program);
+[[nodiscard]] std::string zsh_completion(std::vector<CompletedCommand> const& commands,
+                                         std::string const& program);
+[[nodiscard]] std::string fish_completion(std::vector<CompletedCommand> const& commands,
+                                          std::string const& program);
+
+}  // namespace waggle::app
