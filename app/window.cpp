@@ -52,7 +52,8 @@ int run(Common const& common, Flags const& flags) {
                                      {"same", times.same},
                                      {"mean_ms", times.mean_ms},
                                      {"worst_ms", times.worst_ms},
-                                     {"first_frame_s", times.first_frame_s}};
+                                     {"first_frame_s", times.first_frame_s},
+                                     {"first_frame_at", times.first_frame_at}};
       std::printf("%s\n", object.dump().c_str());
       std::fflush(stdout);
     };

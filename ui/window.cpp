@@ -3,6 +3,7 @@
 #include "ui/window.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -189,6 +190,10 @@ float display_scale(GLFWwindow* window) {
   return std::max(x, y);
 }
 
+double monotonic_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 void set_icon(GLFWwindow* window) {
   constexpr int kIconPixels = 64;
   auto pixels = mark(kIconPixels, palette(Mode::dark).accent_fill);
@@ -262,7 +267,9 @@ struct Loop {
     sum += spent;
     worst = std::max(worst, spent);
     glfwSwapBuffers(surface.window);
-    if (++times.drawn == 1) times.first_frame_s = glfwGetTime() - began;
+    if (++times.drawn > 1) return true;
+    times.first_frame_s = glfwGetTime() - began;
+    times.first_frame_at = monotonic_seconds();
     return true;
   }
 

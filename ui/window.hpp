@@ -20,7 +20,8 @@ struct FrameTimes {
   std::uint64_t same = 0;  ///< laid out, found equal to what is on the screen, and not drawn
   double mean_ms = 0;      ///< of a drawn one, without waiting for the display
   double worst_ms = 0;
-  double first_frame_s = 0;  ///< from run() to the first frame on the screen
+  double first_frame_s = 0;   ///< from run() to the first frame on the screen
+  double first_frame_at = 0;  ///< CLOCK_MONOTONIC, seconds
 };
 
 struct RunOptions {

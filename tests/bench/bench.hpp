@@ -30,6 +30,7 @@ double best_seconds_per_call(std::function<void()> const& call,
 
 Rows allreduce();
 Rows codec();
+Rows desktop();
 Rows dht();
 Rows stream();
 

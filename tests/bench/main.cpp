@@ -9,8 +9,11 @@
 
 int main(int argc, char** argv) {
   using namespace waggle::bench;
-  std::pair<char const*, Rows (*)()> const benchmarks[] = {
-      {"codec", codec}, {"stream", stream}, {"dht", dht}, {"allreduce", allreduce}};
+  std::pair<char const*, Rows (*)()> const benchmarks[] = {{"codec", codec},
+                                                           {"stream", stream},
+                                                           {"dht", dht},
+                                                           {"allreduce", allreduce},
+                                                           {"desktop", desktop}};
   bool json = false;
   std::string wanted;
   for (int i = 1; i < argc; ++i) {

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+// The program as a volunteer meets it: real processes, a real window under Xvfb, a real line.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/bench/bench.hpp"
+#include "tests/bench/processes.hpp"
+#include "tests/bench/programs.hpp"
+
+namespace waggle::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr char kData[] = "/usr/share/datasets/fashion-mnist";
+constexpr double kPatience = 120;  // seconds for a node to get to where it is measured
+
+struct Folder {
+  fs::path path;
+
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "waggle-bench-XXXXXX").string();
+    path = ::mkdtemp(name.data());
+  }
+
+  ~Folder() {
+    std::error_code ec;
+    fs::remove_all(path, ec);
+  }
+
+  Folder(Folder const&) = delete;
+  Folder& operator=(Folder const&) = delete;
+};
+
+/// Fashion-MNIST with a ResNet of this depth and width.
+fs::path lay_out(fs::path const& folder, int depth, int width, char const* state_codec) {
+  fs::create_directories(folder);
+  auto const file = folder / "task.toml";
+  std::ofstream(file)
+      << "[task]\nprefix = \"bench\"\ntitle = \"Bench\"\n"
+         "description = \"Tells ten kinds of clothes apart.\"\n"
+         "[model]\nfamily = \"resnet\"\ndepth = "
+      << depth << "\nwidth = " << width
+      << "\nstem = \"cifar-s2\"\nin_channels = 1\nclasses = 10\n"
+         "[data]\nformat = \"idx-images\"\n"
+         "train = [\"train-images-idx3-ubyte.gz\", \"train-labels-idx1-ubyte.gz\"]\n"
+         "test = [\"t10k-images-idx3-ubyte.gz\", \"t10k-labels-idx1-ubyte.gz\"]\n"
+         "licence = \"MIT\"\nmean = [0.286]\nstd = [0.353]\n"
+         "[train]\noptimizer = \"sgd\"\nlearning_rate = 0.05\nmomentum = 0.9\n"
+         "micro_batch = 16\n"
+         "[swarm]\ntarget_batch_size = 4096\ncompression = \"size_adaptive\"\n"
+         "state_compression = \""
+      << state_codec << "\"\nmatchmaking_time = 5\n";
+  return file;
+}
+
+std::vector<std::string> publish(fs::path const& toml, fs::path const& data_dir) {
+  return {beside("waggle"),
+          "publish",
+          toml,
+          "--files",
+          kData,
+          "--run",
+          "--host",
+          "127.0.0.1",
+          "--threads",
+          "1",
+          "--always",
+          "--json",
+          "--data-dir",
+          data_dir};
+}
+
+json task_of(fs::path const& data_dir) {
+  auto const status = status_of(data_dir);
+  if (status.is_null() || status["tasks"].empty()) return nullptr;
+  return status["tasks"][0];
+}
+
+bool in_state(fs::path const& data_dir, char const* state) {
+  auto const task = task_of(data_dir);
+  return task.is_object() && task.value("state", "") == state;
+}
+
+void tell(fs::path const& data_dir, char const* command) {
+  Program program({beside("waggle"), command, "--data-dir", data_dir}, "/dev/null");
+  (void)until(20, [&] { return !program.running(); });
+}
+
+/// Xvfb, and what a window needs to find it.
+struct Display {
+  std::unique_ptr<Program> server;
+  std::vector<std::string> environment;
+
+  explicit Display(fs::path const& folder) {
+    std::string const name = ":" + std::to_string(200 + ::getpid() % 300);
+    server = std::make_unique<Program>(
+        std::vector<std::string>{"Xvfb", name, "-screen", "0", "1400x1000x24", "-nolisten", "tcp"},
+        folder / "xvfb");
+    environment = {"DISPLAY=" + name, "LIBGL_ALWAYS_SOFTWARE=1"};
+    (void)until(10, [&] { return fs::exists("/tmp/.X11-unix/X" + name.substr(1)); });
+    sleep_seconds(0.5);
+  }
+};
+
+std::vector<std::string> window(fs::path const& data_dir) {
+  return {beside("waggle"), "window", "--json", "--data-dir", data_dir};
+}
+
+double cores_used(Program const& program, double seconds) {
+  double const before = program.cpu_seconds();
+  sleep_seconds(seconds);
+  return (program.cpu_seconds() - before) / seconds;
+}
+
+double samples_given(fs::path const& data_dir) {
+  auto const task = task_of(data_dir);
+  return task.is_object() ? task.value("samples_given", 0.0) : 0;
+}
+
+double samples_a_second(fs::path const& data_dir, double seconds) {
+  double const before = samples_given(data_dir);
+  sleep_seconds(seconds);
+  return (samples_given(data_dir) - before) / seconds;
+}
+
+void file_size(Rows& rows) {
+  constexpr double kMega = 1e6;
+  std::error_code ec;
+  auto const file = fs::path(beside("..")) / "Waggle-x86_64";
+  auto const size = fs::file_size(file, ec);
+  if (ec) {
+    std::fprintf(stderr, "single file: none at %s; installer/make-single-file\n", file.c_str());
+    return;
+  }
+  rows.push_back({.name = "single file",
+                  .value = static_cast<double>(size) / kMega,
+                  .unit = "MB",
+                  .target = 60,
+                  .larger_is_better = false});
+}
+
+/// How long from start to the first frame, and what an open window costs on a paused node.
+void paused_node(Rows& rows, fs::path const& data_dir, Program& node, Display const& display) {
+  constexpr double kLook = 20;
+  tell(data_dir, "pause");
+  if (!until(kPatience, [&] { return in_state(data_dir, "paused"); })) return;
+  sleep_seconds(3);
+  double const used = cores_used(node, kLook);
+  rows.push_back({.name = "paused client, processor",
+                  .value = 100 * used,
+                  .unit = "% of a core",
+                  .target = 0.1,
+                  .larger_is_better = false});
+  rows.push_back({.name = "paused client, resident",
+                  .value = node.resident_bytes() / 1e6,
+                  .unit = "MB",
+                  .target = 60,
+                  .larger_is_better = false,
+                  .note = "waggle and all it started"});
+  auto const said = data_dir.parent_path() / "window.json";
+  Program shown(window(data_dir), said, display.environment);
+  sleep_seconds(5);
+  double const idle = cores_used(shown, kLook);
+  shown.end();
+  auto const times = last_object(said);
+  if (!times.is_object()) {
+    std::fprintf(stderr, "the window did not open\n");
+    return;
+  }
+  rows.push_back({.name = "start to first frame",
+                  .value = times.value("first_frame_at", 0.0) - shown.begun(),
+                  .unit = "s",
+                  .target = 1,
+                  .larger_is_better = false,
+                  .note = "OpenGL by software"});
+  rows.push_back({.name = "window open, nothing changes",
+                  .value = 100 * idle,
+                  .unit = "% of a core",
+                  .target = 0.5,
+                  .larger_is_better = false,
+                  .note = "OpenGL by software"});
+  tell(data_dir, "resume");
+}
+
+/// Training with the window open and without, turn by turn, so that both meet the same machine.
+void beside_window(Rows& rows, fs::path const& data_dir, Display const& display) {
+  constexpr double kTurn = 12;
+  constexpr int kTurns = 3;
+  if (!until(kPatience, [&] { return in_state(data_dir, "training"); })) return;
+  sleep_seconds(5);
+  double with = 0;
+  double without = 0;
+  for (int i = 0; i < kTurns; ++i) {
+    without += samples_a_second(data_dir, kTurn) / kTurns;
+    Program const shown(window(data_dir), data_dir.parent_path() / "window2", display.environment);
+    sleep_seconds(3);
+    with += samples_a_second(data_dir, kTurn) / kTurns;
+  }
+  rows.push_back({.name = "training beside the window",
+                  .value = with,
+                  .unit = "samples/s",
+                  .target = 0.99 * without,
+                  .reference = without,
+                  .reference_name = "without it"});
+}
+
+/// Two network namespaces with a line of 100 Mbit/s between them, both ways.
+class Line {
+ public:
+  Line() {
+    made_ =
+        run("ip netns add wgb-a && ip netns add wgb-b && "
+            "ip link add wgb0 netns wgb-a type veth peer name wgb1 netns wgb-b && "
+            "ip -n wgb-a addr add 10.98.0.1/24 dev wgb0 && "
+            "ip -n wgb-b addr add 10.98.0.2/24 dev wgb1 && "
+            "ip -n wgb-a link set wgb0 up && ip -n wgb-b link set wgb1 up && "
+            "ip -n wgb-a link set lo up && ip -n wgb-b link set lo up && "
+            "tc -n wgb-a qdisc add dev wgb0 root tbf rate 100mbit burst 64kb latency 50ms && "
+            "tc -n wgb-b qdisc add dev wgb1 root tbf rate 100mbit burst 64kb latency 50ms");
+  }
+
+  ~Line() {
+    run("ip netns del wgb-a");
+    run("ip netns del wgb-b");
+  }
+
+  Line(Line const&) = delete;
+  Line& operator=(Line const&) = delete;
+
+  [[nodiscard]] bool made() const noexcept { return made_; }
+
+  static std::vector<std::string> in(char const* name, std::vector<std::string> command) {
+    command.insert(command.begin(), {"nsenter", std::string("--net=/run/netns/wgb-") + name});
+    return command;
+  }
+
+ private:
+  static bool run(std::string const& command) {
+    return std::system(("( " + command + " ) >/dev/null 2>&1").c_str()) == 0;
+  }
+
+  bool made_ = false;
+};
+
+std::string link_of(fs::path const& events) {
+  std::ifstream in(events);
+  for (std::string line; std::getline(in, line);) {
+    auto const event = json::parse(line, nullptr, false);
+    if (event.is_object() && event.value("event", "") == "published")
+      return event.value("link", "");
+  }
+  return {};
+}
+
+/// From the start of a program that knows a link to its first samples, with 45 MB of parameters
+/// and the pictures to fetch.
+void first_step(Rows& rows, fs::path const& folder) {
+  Line const line;
+  if (!line.made()) {
+    std::fprintf(stderr, "first step: no network namespaces here (root, iproute2)\n");
+    return;
+  }
+  auto command = publish(lay_out(folder / "large", 18, 64, "none"), folder / "operator");
+  for (auto& word : command)
+    if (word == "127.0.0.1") word = "10.98.0.1";
+  Program const operator_(Line::in("a", command), folder / "published");
+  std::string link;
+  bool const published = until(kPatience, [&] {
+    link = link_of(folder / "published");
+    return !link.empty() && samples_given(folder / "operator") > 0;
+  });
+  if (!published) return;
+  Program const joiner(Line::in("b",
+                                {beside("waggle"),
+                                 "run",
+                                 link,
+                                 "--host",
+                                 "10.98.0.2",
+                                 "--threads",
+                                 "1",
+                                 "--always",
+                                 "--json",
+                                 "--data-dir",
+                                 folder / "joiner"}),
+                       folder / "joined");
+  if (!until(kPatience, [&] { return samples_given(folder / "joiner") > 0; })) return;
+  double const took = monotonic_seconds() - joiner.begun();
+  rows.push_back({.name = "start to first training step, 100 Mbit/s",
+                  .value = took,
+                  .unit = "s",
+                  .target = 60,
+                  .larger_is_better = false,
+                  .note = "45 MB of parameters, 31 MB of pictures; the operator trains on the "
+                          "same machine"});
+}
+
+}  // namespace
+
+Rows desktop() {
+  Rows rows;
+  file_size(rows);
+  Folder const folder;
+  {
+    Display const display(folder.path);
+    auto const data_dir = folder.path / "node";
+    Program node(publish(lay_out(folder.path / "small", 8, 32, "float16"), data_dir),
+                 folder.path / "events");
+    if (!until(kPatience, [&] { return in_state(data_dir, "training"); })) {
+      std::fprintf(stderr, "the node does not train\n");
+      return rows;
+    }
+    paused_node(rows, data_dir, node, display);
+    beside_window(rows, data_dir, display);
+  }
+  first_step(rows, folder.path);
+  return rows;
+}
+
+}  // namespace waggle::bench
