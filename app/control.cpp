@@ -6,6 +6,7 @@
 #include "core/node/api.hpp"
 
 #include "app/command.hpp"
+#include "app/remote.hpp"
 
 namespace waggle::app {
 namespace {
@@ -54,9 +55,12 @@ void add_control(CLI::App& app, Common& common, Action& chosen) {
         if (*epoch > 0) request->at_epoch = *epoch;
       });
     }
-    command->callback([&common, &chosen, request, &control] {
-      chosen = [&common, request, &control] {
-        auto const sent = node::api_post(api_socket(common), *request);
+    auto const on = std::make_shared<std::string>();
+    add_on(*command, *on);
+    command->callback([&common, &chosen, request, on, &control] {
+      chosen = [&common, request, on, &control] {
+        auto const sent = on->empty() ? node::api_post(api_socket(common), *request)
+                                      : give_to(common, *on, *request);
         if (!sent) return fail(common, sent.error());
         std::printf(common.json ? "{\"ok\":true,\"state\":\"%s\"}\n" : "%s\n", control.done);
         return static_cast<int>(kDone);

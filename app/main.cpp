@@ -33,6 +33,8 @@ int main(int argc, char** argv) {
            add_status,
            add_control,
            add_monitor,
+           add_pair,
+           add_machines,
            add_export,
            add_leave,
            add_key,

@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/node/api.hpp"
+#include "core/node/snapshot_json.hpp"
 
 #include "app/command.hpp"
+#include "app/remote.hpp"
 
 namespace waggle::app {
 namespace {
@@ -54,8 +56,14 @@ void print_guest(Json const& guest) {
   std::printf("\n");
 }
 
-int run(Common const& common) {
-  auto const body = node::api_get(api_socket(common), "/v1/snapshot");
+Result<std::string> snapshot_text(Common const& common, std::string const& on) {
+  if (on.empty()) return node::api_get(api_socket(common), "/v1/snapshot");
+  WAGGLE_TRY(auto const snapshot, snapshot_of(common, on));
+  return node::to_json(snapshot);
+}
+
+int run(Common const& common, std::string const& on) {
+  auto const body = snapshot_text(common, on);
   if (!body) return fail(common, body.error());
   if (common.json) {
     std::printf("%s\n", body->c_str());
@@ -85,8 +93,13 @@ void add_status(CLI::App& app, Common& common, Action& chosen) {
   auto* const command =
       app.add_subcommand("status", "What the running Waggle of this data directory does");
   add_common(*command, common);
-  add_examples(*command, "  waggle status\n  waggle status --json | jq .tasks\n");
-  command->callback([&common, &chosen] { chosen = [&common] { return run(common); }; });
+  add_examples(*command,
+               "  waggle status\n  waggle status --json | jq .tasks\n"
+               "  waggle status --on server\n");
+  auto const on = std::make_shared<std::string>();
+  add_on(*command, *on);
+  command->callback(
+      [&common, &chosen, on] { chosen = [&common, on] { return run(common, *on); }; });
 }
 
 }  // namespace waggle::app

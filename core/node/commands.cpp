@@ -8,11 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/text.hpp"
+#include "core/task/link.hpp"
 
 namespace waggle::node {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Command::Kind>, 8> kKinds{{
+constexpr std::array<std::pair<std::string_view, Command::Kind>, 12> kKinds{{
     {"pause", Command::Kind::pause},
     {"resume", Command::Kind::resume},
     {"finish", Command::Kind::finish},
@@ -21,6 +22,10 @@ constexpr std::array<std::pair<std::string_view, Command::Kind>, 8> kKinds{{
     {"set", Command::Kind::set},
     {"join", Command::Kind::join},
     {"leave", Command::Kind::leave},
+    {"look", Command::Kind::look},
+    {"browse", Command::Kind::browse},
+    {"pair", Command::Kind::pair},
+    {"unpair", Command::Kind::unpair},
 }};
 
 struct TextField {
@@ -43,8 +48,12 @@ TextField const* text_field(std::string_view name) {
 /// Errors: invalid (a field that this kind needs is missing).
 Status check(Command const& command) {
   using Kind = Command::Kind;
-  if (command.kind == Kind::join && command.link.empty())
-    return Error{Errc::invalid, "join needs a \"link\""};
+  if ((command.kind == Kind::join || command.kind == Kind::look) && command.link.empty())
+    return Error{Errc::invalid, "join and look need a \"link\""};
+  if (!command.link.empty()) WAGGLE_TRY_STATUS(task::Link::parse(command.link));
+  if (command.kind == Kind::pair && (command.name.empty() || command.value.empty()))
+    return Error{Errc::invalid,
+                 "pair needs a \"name\" (watch or control) and a \"value\" (the code)"};
   if (command.kind == Kind::leave && command.prefix.empty())
     return Error{Errc::invalid, "leave needs a \"prefix\""};
   if (command.kind == Kind::set && command.name.empty())
@@ -77,7 +86,8 @@ Result<Command> Command::from_json(std::string_view text) {
   }
   if (!known)
     return Error{Errc::invalid,
-                 "command must be one of pause, resume, finish, stop, measure, set, join, leave"};
+                 "command must be one of pause, resume, finish, stop, measure, set, join, leave, "
+                 "look, browse, pair, unpair"};
   WAGGLE_TRY_STATUS(check(command));
   return command;
 }
@@ -90,6 +100,10 @@ std::string Command::to_json() const {
     if (auto const& text = this->*member; !text.empty()) json[std::string(field)] = text;
   if (at_epoch) json["at_epoch"] = *at_epoch;
   return json.dump();
+}
+
+bool Command::names(std::string_view operator_id, std::string_view task_prefix) const {
+  return prefix.empty() || prefix == task_prefix || prefix == cat(operator_id, '/', task_prefix);
 }
 
 }  // namespace waggle::node

@@ -22,17 +22,24 @@ struct Command {
     set,      ///< change a setting of waggle.toml, for now and for later
     join,     ///< train the task of `link`; what trains now waits
     leave,    ///< stop, forget the task of `prefix`, and free its disk
+    look,     ///< find the task of `link` and show its card; joins nothing
+    browse,   ///< read the public directory for the next minutes
+    pair,     ///< offer to be watched: `value` is the code, `name` the right, for minutes
+    unpair,   ///< let the watcher with the PeerID `value` in no more; without one: end the offer
   };
   Kind kind;
-  std::string prefix = {};                    ///< empty: every task
+  std::string prefix = {};  ///< or OPERATOR/PREFIX, where two have one prefix; empty: every task
   std::optional<std::int64_t> at_epoch = {};  ///< finish only: the epoch after which to leave
-  std::string link = {};                      ///< join only
+  std::string link = {};                      ///< join and look only
   std::string name = {};                      ///< set only: as in waggle.toml, "guest.on_battery"
   std::string value = {};                     ///< set only: as TOML writes it; empty: the default
 
   /// Errors: malformed (not JSON), invalid (names the field).
   [[nodiscard]] static Result<Command> from_json(std::string_view text);
   [[nodiscard]] std::string to_json() const;
+
+  /// Whether it is meant for this task.
+  [[nodiscard]] bool names(std::string_view operator_id, std::string_view task_prefix) const;
 };
 
 }  // namespace waggle::node

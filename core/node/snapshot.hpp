@@ -112,6 +112,24 @@ struct MachineView {
   std::vector<GpuView> gpus;
 };
 
+/// A machine that may watch this one over /waggle/control/1.
+struct WatcherView {
+  std::string peer_id;  ///< base58
+  std::string name;
+  std::string right;  ///< watch | control
+  double since = 0;   ///< when it was paired
+  bool connected = false;
+  std::optional<double> last_seen;  ///< since the program started
+};
+
+/// Who may watch this machine. Empty in what a watcher gets.
+struct ControlView {
+  bool served = false;  ///< false: this node takes no connections, so that nobody can watch it
+  std::vector<WatcherView> paired;
+  double pairing_until = 0;         ///< until when the code that is shown holds; 0: none is
+  std::uint64_t pairing_tries = 0;  ///< wrong ones since it was shown
+};
+
 struct Snapshot {
   static constexpr int kSchema = 1;
 
@@ -135,6 +153,7 @@ struct Snapshot {
       notices;  ///< things a person should know: "port 31337 was busy, listening on 31338"
   GuestView guest;
   MachineView machine;
+  ControlView control;
 };
 
 }  // namespace waggle::node

@@ -111,6 +111,22 @@ void each_field(auto& v, Of<MachineView> auto& m) {
   v("gpus", m.gpus);
 }
 
+void each_field(auto& v, Of<WatcherView> auto& w) {
+  v("peer_id", w.peer_id);
+  v("name", w.name);
+  v("right", w.right);
+  v("since", w.since);
+  v("connected", w.connected);
+  v("last_seen", w.last_seen);
+}
+
+void each_field(auto& v, Of<ControlView> auto& c) {
+  v("served", c.served);
+  v("paired", c.paired);
+  v("pairing_until", c.pairing_until);
+  v("pairing_tries", c.pairing_tries);
+}
+
 /// Where JSON groups what the struct holds flat.
 template <class S>
 struct Contributions {
@@ -143,6 +159,7 @@ void each_field(auto& v, Of<Snapshot> auto& s) {
   v("notices", s.notices);
   v("guest", s.guest);
   v("machine", s.machine);
+  v("control", s.control);
 }
 
 struct Ignored {

@@ -18,7 +18,7 @@ THIRD_PARTY = {
     r"^sqlite3\.h$": r"^core/store/.*\.cpp$",
     r"^sodium": r"^core/crypto/.*\.cpp$",
     r"^openssl/": r"^core/crypto/.*\.cpp$",
-    r"^zstd": r"^core/(compress|blob)/.*\.cpp$",
+    r"^zstd": r"^core/(compress|blob)/.*\.cpp$|^core/node/control/messages\.cpp$",
     r"^spdlog/": r"^core/base/.*\.cpp$",
     r"^msgpack": r"^core/wire/.*\.cpp$",
     r"^toml": r"^core/(task|node)/.*\.cpp$|^core/task/strict_toml\.hpp$",
