@@ -34,6 +34,9 @@ Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
       device::effort(
           options.guest.power, device::cores(), static_cast<unsigned>(options.threads_wanted))
           .threads;
+  options.api_port = flags.api_port.value_or(config.api_port);
+  options.api_host = config.api_host.value_or(options.api_host);
+  options.api_names = config.api_names;
   if (config.disk_gib) options.disk_limit = *config.disk_gib << 30;
   // For tests, and for containers that see the host's /sys elsewhere.
   if (char const* const sys = std::getenv("WAGGLE_SYSFS"); sys != nullptr && *sys == '/')
@@ -119,6 +122,10 @@ void add_node_flags(CLI::App& command, NodeFlags& flags) {
       ->check(CLI::IsMember({"light", "medium", "full"}));
   command.add_flag(
       "--always", flags.always, "Compute also on battery and whatever else [guest] says");
+  command.add_option("--api-port",
+                     flags.api_port,
+                     "Serve the API and a web page on 127.0.0.1 too, behind a token (waggle web); "
+                     "0: not [0]");
   command.add_flag("--client", flags.client, "Accept no connections: ask and compute only");
 }
 

@@ -21,6 +21,7 @@ struct NodeFlags {
   std::optional<std::size_t> threads;  ///< 0: as `power` says
   bool client = false;
   std::optional<device::PowerLevel> power;
+  std::optional<std::uint16_t> api_port;
   bool always = false;  ///< whatever the rules of a good guest say
 };
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/config.hpp"
 
+#include <algorithm>
+
+#include <arpa/inet.h>
+
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/task/strict_toml.hpp"
@@ -19,6 +23,7 @@ constexpr std::size_t kMaxProgramName = 255;
 constexpr std::int64_t kMostIdleMinutes = 24 * 60;
 constexpr std::int64_t kMostPercent = 100;
 constexpr std::int64_t kMostCelsius = 120;
+constexpr std::size_t kMaxHostName = 255;
 
 struct Reader {
   std::string_view file;
@@ -112,6 +117,25 @@ struct Reader {
                      "temperature, quiet_hours and programs"));
   }
 
+  Status api_host(toml::node const& node) {
+    auto const value = node.value_exact<std::string>();
+    in6_addr address{};
+    bool const fits = value && (::inet_pton(AF_INET, value->c_str(), &address) == 1 ||
+                                ::inet_pton(AF_INET6, value->c_str(), &address) == 1);
+    if (!fits) return wrong(node.source(), "api_host must be an IP address, as \"127.0.0.1\"");
+    config.api_host = *value;
+    return ok();
+  }
+
+  // What may stand in a Host header.
+  static bool is_host_name(std::string_view text) {
+    return !text.empty() && text.size() <= kMaxHostName &&
+           std::ranges::all_of(text, [](char c) {
+             return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                    std::string_view(".-_:[]").find(c) != std::string_view::npos;
+           });
+  }
+
   Status entry(std::string_view name, toml::source_region const& at, toml::node const& node) {
     if (name == "peer") return peers(name, node);
     if (name == "host") {
@@ -139,6 +163,21 @@ struct Reader {
       config.guest.power = *level;
       return ok();
     }
+    if (name == "api_port") {
+      WAGGLE_TRY(auto const port, number(name, node, 0, 65535));
+      config.api_port = static_cast<std::uint16_t>(port);
+      return ok();
+    }
+    if (name == "api_host") return api_host(node);
+    if (name == "api_names") {
+      config.api_names.clear();
+      return texts(name, node, [this](std::string const& text) -> Status {
+        if (!is_host_name(text))
+          return Error{Errc::invalid, "a name as in \"box.lan\" or \"box.lan:8642\""};
+        config.api_names.push_back(text);
+        return ok();
+      });
+    }
     if (name == "disk_gib") {
       WAGGLE_TRY(auto const gib, number(name, node, kLeastDiskGib, kMostDiskGib));
       config.disk_gib = static_cast<std::uint64_t>(gib);
@@ -154,8 +193,8 @@ struct Reader {
     return wrong(at,
                  cat("unknown setting \"",
                      name,
-                     "\"; there are peer, host, port, threads, client, power, disk_gib and "
-                     "[guest]"));
+                     "\"; there are peer, host, port, threads, client, power, disk_gib, "
+                     "api_port, api_host, api_names and [guest]"));
   }
 
   Status run(std::string_view text) {

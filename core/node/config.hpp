@@ -22,6 +22,7 @@ namespace waggle::node {
 ///     client = false
 ///     power = "medium"
 ///     disk_gib = 20
+///     api_port = 8642
 ///     [guest]
 ///     on_battery = false
 ///     quiet_hours = ["22:00-07:00", "sat,sun 10:00-12:00"]
@@ -34,6 +35,9 @@ struct Config {
   std::optional<std::size_t> threads;
   std::optional<bool> client;
   std::optional<std::uint64_t> disk_gib;  ///< what all blobs may take
+  std::uint16_t api_port = 0;             ///< the API and the web page by TCP; 0: not
+  std::optional<std::string> api_host;    ///< an IP address; unset: 127.0.0.1
+  std::vector<std::string> api_names;     ///< what else browsers may call it: "box.lan"
   device::GuestSettings guest;            ///< with the power that stands outside of [guest]
   /// Why the file is not used ("FILE:LINE:COLUMN: …"); then nothing else is set. Empty: all is
   /// well, or there is no file.

@@ -98,6 +98,13 @@ Event notice(Services& services, std::string const& text) {
   return make(services, "notice", {{"text", text}}, cat("note: ", text));
 }
 
+Event page(Services& services, std::string const& url) {
+  return make(services,
+              "page",
+              {{"url", url}},
+              cat("web page: ", url, " (waggle web prints its address with the token)"));
+}
+
 Event fetch(Services& services, std::uint64_t done, std::uint64_t total, std::size_t providers) {
   return make(services,
               "fetch",

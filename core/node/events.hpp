@@ -23,6 +23,8 @@ namespace events {
 [[nodiscard]] Event state(Services& services, std::string const& state, std::string const& text);
 /// Something a person should know; status and doctor show it too.
 [[nodiscard]] Event notice(Services& services, std::string const& text);
+/// The web page is there; `url` is without its token.
+[[nodiscard]] Event page(Services& services, std::string const& url);
 [[nodiscard]] Event fetch(Services& services,
                           std::uint64_t done,
                           std::uint64_t total,

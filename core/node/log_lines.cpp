@@ -40,7 +40,7 @@ std::optional<double> time_of_day(std::string_view text) {
   double const whole = 3600.0 * *hour + 60.0 * *minute;
   if (text.size() == 5) return whole;
   auto const second = digits(text, 6, 2);
-  if (!second || text[5] != ':' || *second > 60) return std::nullopt;
+  if (!second || text[5] != ':' || *second > 59) return std::nullopt;
   if (text.size() == 8) return whole + *second;
   auto const fraction = text.substr(8);
   if (fraction[0] != '.' || fraction.size() < 2 || fraction.size() > 10) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<double> parse_utc(std::string_view text) {
   std::chrono::year_month_day const date(std::chrono::year(*year),
                                          std::chrono::month(static_cast<unsigned>(*month)),
                                          std::chrono::day(static_cast<unsigned>(*day)));
-  if (!date.ok()) return std::nullopt;
+  if (!date.ok() || *year < 1970) return std::nullopt;
   double const midnight =
       86'400.0 * static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
   if (text.size() == 10) return midnight;

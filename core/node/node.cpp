@@ -11,7 +11,10 @@
 #include "core/base/latest.hpp"
 #include "core/base/log.hpp"
 #include "core/base/system_runtime.hpp"
+#include "core/base/text.hpp"
 #include "core/node/api.hpp"
+#include "core/node/api_token.hpp"
+#include "core/node/events.hpp"
 #include "core/node/jobs.hpp"
 #include "core/node/observer.hpp"
 #include "core/task/link.hpp"
@@ -50,7 +53,28 @@ struct Node::State {
 
   void emit(Event const& event) {
     if (events) events(event);
+    // A notice is in the log already.
+    if (!event.text.empty() && event.text.rfind("note: ", 0) != 0) log::info("node", event.text);
     if (api) api->publish(event.json);
+  }
+
+  // The API by TCP, and the web page. Whatever keeps them away keeps nobody from training.
+  void open_door() {
+    if (!api || options.api_port == 0) return;
+    ApiDoor door{options.api_host, options.api_port, options.api_names, {}};
+    auto token = api_token(options.data_dir, runtime);
+    if (token) door.token = *std::move(token);
+    auto const opened = token ? api->open(door) : Status(std::move(token).error());
+    if (!opened) {
+      services->notice(cat("no web page: ", opened.error().detail));
+      return;
+    }
+    if (!is_loopback(door.host))
+      services->notice(cat("the web page listens on ",
+                           door.host,
+                           ", where others can reach it, without encryption: whoever reads its "
+                           "traffic has its token"));
+    emit(events::page(*services, page_url(door)));
   }
 
   // Runs the job beside the observer until it ends or is told to leave; then closes everything, in
@@ -81,6 +105,7 @@ struct Node::State {
     runner = std::make_unique<JobRunner>(*services, std::move(sink));
     observer = std::make_unique<Observer>(*services, *runner, latest);
     runner->announce_start();
+    open_door();
     std::optional<Outcome> done;
     Signal finished(runtime);
     scope.spawn("job", run_job(done, finished));

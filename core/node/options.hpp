@@ -28,6 +28,9 @@ struct Options {
   std::optional<std::uint64_t> disk_limit;  ///< bytes of all blobs; unset: BlobOptions' default
   bool client_mode = false;                 ///< accept no connections, serve nothing
   bool serve_api = true;                    ///< <data dir>/api.sock
+  std::uint16_t api_port = 0;               ///< the API and the web page by TCP too; 0: not
+  std::string api_host = "127.0.0.1";       ///< an IP address
+  std::vector<std::string> api_names;       ///< further names of that place, for ApiDoor
   std::vector<std::string> notices;         ///< what there is to say of how it was started
   std::string version = "0.1.0";
 };

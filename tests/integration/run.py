@@ -15,6 +15,7 @@ from harness import averaged_with, publisher, run_scenarios, scenario, start  # 
 from swarm import lay_out_task, run  # noqa: E402
 import bad_days  # noqa: E402, F401  (registers its scenarios)
 import guest  # noqa: E402, F401  (likewise)
+import headless  # noqa: E402, F401  (likewise)
 
 
 def link_by(link, process):
@@ -143,7 +144,7 @@ def status_pause_resume_and_metrics(folder):
     assert first.epoch() == at, "it trains although paused"
     assert run("resume", "--data-dir", first.data_dir)[0] == 0
     first.wait_for("epoch", 30, lambda e: e["epoch"] > at)
-    assert 'waggle_task_epoch{prefix="stripes"}' in api_get(first, "/metrics")
+    assert 'waggle_task_epoch{prefix="stripes",operator=' in api_get(first, "/metrics")
 
 
 @scenario(kind="light")
