@@ -26,8 +26,9 @@ constexpr int kHeight = 760;
 constexpr int kLeastWidth = 480;
 constexpr int kLeastHeight = 360;
 constexpr double kPatience =
-    0.5;                    // seconds between looks for a new snapshot; a node makes two a second
-constexpr int kSettle = 3;  // frames after an input: layout and hovering need them
+    0.5;                     // seconds between looks for a new snapshot; a node makes two a second
+constexpr double kCalm = 5;  // seconds between frames while nothing happens
+constexpr int kSettle = 3;   // frames after an input: layout and hovering need them
 
 // The few functions beyond the backend's, looked up at run time: nothing links to libGL.
 struct Gl {
@@ -201,6 +202,16 @@ void set_icon(GLFWwindow* window) {
   glfwSetWindowIcon(window, 1, &image);
 }
 
+// Whether only clocks and counters went on: nothing that a person waits for.
+bool same_story(node::Snapshot const& a, node::Snapshot const& b) {
+  auto const same_task = [](node::TaskView const& x, node::TaskView const& y) {
+    return x.prefix == y.prefix && x.state == y.state && x.phase == y.phase &&
+           x.reason == y.reason && x.epoch == y.epoch && x.fetch_done == y.fetch_done;
+  };
+  return a.peers.size() == b.peers.size() && a.notices == b.notices &&
+         std::ranges::equal(a.tasks, b.tasks, same_task);
+}
+
 // The loop's own memory.
 struct Loop {
   Source& source;
@@ -213,16 +224,23 @@ struct Loop {
   double worst = 0;
   double sum = 0;
   double began = glfwGetTime();
+  double looked = 0;   // when a snapshot last led to a frame
+  double touched = 0;  // when a person last did something
 
   bool look() {
     auto newest = source.snapshot();
     if (auto trouble = source.take_trouble()) options.state.trouble = *std::move(trouble);
     if (newest == snapshot) return false;
+    bool const calm = newest && snapshot && same_story(*newest, *snapshot);
     if (newest)
       history.add(*newest);
     else if (snapshot)
       history.lost(snapshot->time);
     snapshot = std::move(newest);
+    // A person who has just pressed something waits for what comes of it.
+    double const now = glfwGetTime();
+    if (calm && now - looked < kCalm && now - touched > kCalm) return false;
+    looked = now;
     return true;
   }
 
@@ -326,7 +344,10 @@ Status run(Source& source, RunOptions options) {
     if (hidden || left == 0) {
       double const before = glfwGetTime();
       glfwWaitEventsTimeout(kPatience);
-      if (glfwGetTime() - before < 0.95 * kPatience) left = kSettle;
+      if (glfwGetTime() - before < 0.95 * kPatience) {
+        left = kSettle;
+        loop.touched = glfwGetTime();
+      }
       // A text cursor blinks.
       if (ImGui::GetIO().WantTextInput) left = std::max(left, 1);
     } else {

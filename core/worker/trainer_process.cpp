@@ -65,7 +65,9 @@ Co<Result<std::unique_ptr<TrainerProcess>>> TrainerProcess::start(Runtime& runti
   if (state->files.size() > kMaxDescriptors)
     co_return Error{Errc::too_large,
                     cat(state->files.size(), " data files, limit ", kMaxDescriptors)};
+  state->begin_call();
   auto started = co_await state->ensure(deadline);
+  state->end_call();
   if (!started) co_return std::move(started).error();
   co_return std::unique_ptr<TrainerProcess>(new TrainerProcess(std::move(state)));
 }
@@ -215,12 +217,14 @@ Co<Status> TrainerProcess::export_safetensors(
   Message question = Export{std::move(metadata)};
   std::vector<int> descriptors(1, target);
   // Not repeated by itself: a second try must start with an empty file, which is the caller's.
-  WAGGLE_ASSERT(!state_->busy, "two calls on one trainer");
+  state_->begin_call();
+  Result<Message> answer = Error{Errc::closed, ""};
   auto alive = co_await state_->ensure(deadline);
-  if (!alive) co_return alive;
-  state_->busy = true;
-  auto answer = co_await state_->ask_once(std::move(question), std::move(descriptors), deadline);
-  state_->busy = false;
+  if (alive)
+    answer = co_await state_->ask_once(std::move(question), std::move(descriptors), deadline);
+  else
+    answer = std::move(alive).error();
+  state_->end_call();
   auto done = expect<Done>(std::move(answer));
   if (!done) co_return std::move(done).error();
   co_return ok();
@@ -301,6 +305,7 @@ std::string const& TrainerProcess::last_trouble() const noexcept {
 }
 
 Co<void> TrainerProcess::close(TimePoint deadline) {
+  state_->runtime.cancel(state_->idle_timer);
   if (!state_->child) co_return;
   state_->child->hang_up();
   (void)co_await state_->child->reap(std::max(deadline - state_->runtime.now(), Duration{}));

@@ -39,6 +39,9 @@ struct TrainerOptions {
   std::uint64_t memory_limit = 0;
   Priority priority = Priority::idle;
   bool sandbox = true;
+  /// A process that was asked nothing for so long is ended, and its memory is somebody else's; the
+  /// next call starts it again, a second or two. 0: never.
+  Duration idle_limit = std::chrono::seconds(60);
   /// Empty: $WAGGLE_TRAINER, else `waggle-trainer` beside the running program.
   std::filesystem::path executable;
 };

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr char kData[] = "/usr/share/datasets/fashion-mnist";
+constexpr double kSettle = 65;     // seconds until a trainer that has nothing to do is let go
 constexpr double kPatience = 120;  // seconds for a node to get to where it is measured
 
 struct Folder {
@@ -153,7 +154,7 @@ void paused_node(Rows& rows, fs::path const& data_dir, Program& node, Display co
   constexpr double kLook = 20;
   tell(data_dir, "pause");
   if (!until(kPatience, [&] { return in_state(data_dir, "paused"); })) return;
-  sleep_seconds(3);
+  sleep_seconds(kSettle);
   double const used = cores_used(node, kLook);
   rows.push_back({.name = "paused client, processor",
                   .value = 100 * used,

@@ -125,9 +125,25 @@ Co<Result<Message>> TrainerProcess::State::ask_once(Message question,
   co_return answer;
 }
 
+void TrainerProcess::State::begin_call() {
+  WAGGLE_ASSERT(!busy, "two calls on one trainer");
+  busy = true;
+  runtime.cancel(idle_timer);
+}
+
+void TrainerProcess::State::end_call() {
+  busy = false;
+  if (options.idle_limit == Duration{}) return;
+  idle_timer = runtime.call_at(runtime.now() + options.idle_limit, [this] {
+    // All it knows stands in the buffers, which are ours.
+    let_go = child != nullptr;
+    child.reset();
+  });
+}
+
 Co<Status> TrainerProcess::State::ensure(TimePoint deadline) {
   for (int attempt = 1; !child; ++attempt) {
-    if (have_buffers) ++restarts;
+    if (have_buffers && !std::exchange(let_go, false)) ++restarts;
     auto launched = co_await launch(deadline);
     if (launched) break;
     child.reset();
@@ -140,8 +156,7 @@ Co<Result<Message>> TrainerProcess::State::call(Message question,
                                                 std::vector<int> descriptors,
                                                 unsigned torn,
                                                 TimePoint deadline) {
-  WAGGLE_ASSERT(!busy, "two calls on one trainer");
-  busy = true;
+  begin_call();
   save(torn);
   deaths = 0;
   Result<Message> result = Error{Errc::closed, "the trainer kept dying"};
@@ -159,7 +174,7 @@ Co<Result<Message>> TrainerProcess::State::call(Message question,
     if (result.error().code != Errc::closed) break;
     ++deaths;
   }
-  busy = false;
+  end_call();
   co_return result;
 }
 

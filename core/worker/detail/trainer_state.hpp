@@ -33,11 +33,22 @@ struct TrainerProcess::State {
   std::uint64_t restarts = 0;
   int deaths = 0;  // in the last call, while it was being answered
   std::string trouble;
+  Runtime::TimerId idle_timer{};
+  bool let_go = false;  // the process was ended because nobody asked it anything
   double duty = 1;
   TimePoint duty_since{};
   Duration duty_cpu{};
 
   State(Runtime& r, TrainerOptions o) : runtime(r), options(std::move(o)) {}
+
+  ~State() { runtime.cancel(idle_timer); }
+
+  State(State const&) = delete;
+  State& operator=(State const&) = delete;
+
+  void begin_call();
+  /// From here on the process is idle.
+  void end_call();
 
   StateParts parts() const { return {parameters.values(), extras.values(), statistics.values()}; }
 

@@ -116,8 +116,9 @@ Co<void> kill_sometimes(
   }
 }
 
-Co<void> train(SystemRuntime& runtime, TrainerProcess& trainer, int steps, std::uint64_t& result) {
-  for (int step = 0; step < steps; ++step) {
+Co<void> train_from(
+    SystemRuntime& runtime, TrainerProcess& trainer, int first, int end, std::uint64_t& result) {
+  for (int step = first; step < end; ++step) {
     trainer.clear_gradients();
     double samples = 0;
     for (int part = 0; part < 2; ++part) {
@@ -132,6 +133,10 @@ Co<void> train(SystemRuntime& runtime, TrainerProcess& trainer, int steps, std::
     CHECK(applied->learning_rate == doctest::Approx(0.05));
   }
   result = hash(trainer.parameters()) ^ 3 * hash(trainer.extras()) ^ 7 * hash(trainer.statistics());
+}
+
+Co<void> train(SystemRuntime& runtime, TrainerProcess& trainer, int steps, std::uint64_t& result) {
+  return train_from(runtime, trainer, 0, steps, result);
 }
 
 TEST_CASE("TrainerProcess, trains a small net on the node's buffers until it knows the classes") {
@@ -232,6 +237,37 @@ TEST_CASE("TrainerProcess, ends with the same bits however often its process is 
     CHECK(trainer.restarts() > 0);
     MESSAGE(kills << " kills, " << trainer.restarts() << " restarts");
     CHECK(calm == stormy);
+  };
+  test::run(runtime, work(runtime, data));
+}
+
+TEST_CASE("TrainerProcess, lets an idle process go, and goes on with the same bits") {
+  Data const data;
+  SystemRuntime runtime;
+  auto work = [](SystemRuntime& rt, Data const& d) -> Co<void> {
+    std::uint64_t kept = 0;
+    std::uint64_t let_go = 1;
+    {
+      auto started = co_await TrainerProcess::start(rt, d.options(), in_seconds(rt, 50));
+      REQUIRE(started);
+      co_await train(rt, **started, 4, kept);
+    }
+    auto options = d.options();
+    options.idle_limit = std::chrono::milliseconds(300);
+    auto started = co_await TrainerProcess::start(rt, std::move(options), in_seconds(rt, 50));
+    REQUIRE(started);
+    auto& trainer = **started;
+    co_await train(rt, trainer, 2, let_go);
+    REQUIRE(trainer.pid() != 0);
+    for (int i = 0; i < 100 && trainer.pid() != 0; ++i) {
+      auto const slept = co_await rt.sleep_for(std::chrono::milliseconds(100));
+      REQUIRE(slept);
+    }
+    CHECK(trainer.pid() == 0);
+    std::uint64_t end = 2;
+    co_await train_from(rt, trainer, 2, 4, end);
+    CHECK(end == kept);
+    CHECK(trainer.restarts() == 0);
   };
   test::run(runtime, work(runtime, data));
 }
