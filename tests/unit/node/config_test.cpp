@@ -83,6 +83,9 @@ TEST_SUITE("config") {
           Case{"[guest]\nquiet_hours = [\n\"22:00-07:00\",\n\"late\"]\n", ":4:1:", "late"},
           Case{"[guest]\nprograms = [7]\n", ":2:13:", "text"},
           Case{"[guest]\nprograms = [\"/usr/bin/blender\"]\n", ":2:13:", "folder"},
+          Case{"threads = 2\napi_port = 70000\n", ":2:12:", "65535"},
+          Case{"threads = 2\napi_host = \"localhost\"\n", ":2:12:", "IP address"},
+          Case{"threads = 2\napi_names = [\"http://box.lan/\"]\n", ":2:14:", "box.lan"},
           Case{"[[[[", ":1:", ""},
           Case{"threads = \xc2\xbe", ":1:", ""},
           Case{"threads = 2\n[node]\nport = 3\n", ":2:", "node"}}) {
@@ -94,6 +97,16 @@ TEST_SUITE("config") {
       CHECK(!config.threads);
       CHECK(config.peers.empty());
     }
+  }
+
+  TEST_CASE("says where the web page is, which is nowhere unless asked for") {
+    CHECK(parse("").api_port == 0);
+    auto const config =
+        parse("api_port = 8642\napi_host = \"::1\"\napi_names = [\"box.lan\", \"[::1]:443\"]\n");
+    CHECK(config.trouble == "");
+    CHECK(config.api_port == 8642);
+    CHECK(config.api_host == "::1");
+    CHECK(config.api_names == std::vector<std::string>{"box.lan", "[::1]:443"});
   }
 
   TEST_CASE("no file is no trouble; one that cannot be read is, and stays") {
