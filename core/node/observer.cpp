@@ -95,6 +95,7 @@ Co<void> Observer::watch() {
     snapshot->dht_records = services_.dht().stored_records();
     snapshot->clock_offset = services_.dht().clock_offset();
     snapshot->notices = services_.notices();
+    if (also_) also_(*snapshot);
     into_.set(std::move(snapshot));
     auto const slept = co_await runtime.sleep_for(kPeriod);
     if (!slept) co_return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "core/base/latest.hpp"
@@ -19,6 +20,9 @@ class Observer {
   ~Observer();
   [[nodiscard]] Co<void> close();
 
+  /// Adds to each snapshot what others know.
+  void also(std::function<void(Snapshot&)> add) { also_ = std::move(add); }
+
  private:
   [[nodiscard]] Co<void> watch();
   [[nodiscard]] Co<void> read_ledger();
@@ -27,6 +31,7 @@ class Observer {
   JobRunner& runner_;
   Latest<Snapshot>& into_;
   TimePoint started_;
+  std::function<void(Snapshot&)> also_;
   ContributionView today_;
   ContributionView week_;
   ContributionView all_;

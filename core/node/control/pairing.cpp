@@ -139,11 +139,11 @@ PairingWindow::PairingWindow(std::string code, Right right, TimePoint until)
 
 PairingWindow::Bucket& PairingWindow::of_address(wire::Multiaddr const& from, TimePoint now) {
   // Those that have filled up again say nothing any more. The rate over all leaves few others.
-  if (addresses_.size() >= kMaxAddresses)
-    std::erase_if(addresses_, [now](auto& entry) {
-      entry.second.fill(kAddressAtOnce, kAddressPerSecond, now);
-      return entry.second.left >= kAddressAtOnce;
-    });
+  for (auto at = addresses_.begin();
+       addresses_.size() >= kMaxAddresses && at != addresses_.end();) {
+    at->second.fill(kAddressAtOnce, kAddressPerSecond, now);
+    at = at->second.left >= kAddressAtOnce ? addresses_.erase(at) : std::next(at);
+  }
   auto const [at, fresh] = addresses_.try_emplace(place_of(from));
   if (fresh) at->second = {kAddressAtOnce, now};
   at->second.fill(kAddressAtOnce, kAddressPerSecond, now);
