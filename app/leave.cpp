@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "core/node/api.hpp"
 #include "core/node/local.hpp"
 
 #include "app/command.hpp"
@@ -19,6 +20,14 @@ void add_leave(CLI::App& app, Common& common, Action& chosen) {
       node::Options options;
       options.data_dir = common.data_dir;
       auto const freed = node::leave_task(options, *prefix);
+      if (!freed && freed.error().code == Errc::refused) {
+        // A node runs there: it stops training the task first.
+        node::Command const command{.kind = node::Command::Kind::leave, .prefix = *prefix};
+        auto const sent = node::api_post(api_socket(common), command);
+        if (!sent) return fail(common, sent.error());
+        std::printf(common.json ? "{\"ok\":true}\n" : "leaving; its disk is freed when it has\n");
+        return kDone;
+      }
       if (!freed) return fail(common, freed.error());
       std::printf(common.json ? "{\"ok\":true,\"freed\":%llu}\n" : "left; %llu bytes freed\n",
                   static_cast<unsigned long long>(*freed));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/node/api.hpp"
+#include "core/node/examples_json.hpp"
 #include "core/node/snapshot_json.hpp"
 
 #include "app/drive.hpp"
@@ -14,10 +15,14 @@ namespace {
 
 constexpr auto kPeriod = std::chrono::milliseconds(1000);
 constexpr std::size_t kMostWaiting = 64;  // commands; a person presses slower than they are sent
+// A node that just starts holds the directory's lock before it answers.
+constexpr int kQuietFailures = 3;
 
 }  // namespace
 
-WindowSource::WindowSource(Common const& common) : common_(common), worker_([this] { work(); }) {
+WindowSource::WindowSource(Common const& common, std::string const& look) : common_(common) {
+  if (!look.empty()) commands_.push_back({.kind = node::Command::Kind::look, .link = look});
+  worker_ = std::thread([this] { work(); });
 }
 
 WindowSource::~WindowSource() {
@@ -43,23 +48,25 @@ void WindowSource::send(node::Command command) {
   changed_.notify_all();
 }
 
+std::shared_ptr<node::Examples const> WindowSource::examples(bool wanted) {
+  {
+    std::lock_guard const lock(mutex_);
+    examples_wanted_ = wanted;
+  }
+  return examples_.get();
+}
+
 std::optional<std::string> WindowSource::take_trouble() {
   std::lock_guard const lock(mutex_);
   return std::exchange(trouble_, std::nullopt);
 }
 
 void WindowSource::join(std::string link) {
-  {
-    std::lock_guard const lock(mutex_);
-    link_ = std::move(link);
-    own_ = true;
-  }
-  changed_.notify_all();
+  send({.kind = node::Command::Kind::join, .link = std::move(link)});
 }
 
 bool WindowSource::can_join() const {
-  std::lock_guard const lock(mutex_);
-  return looked_ && !own_ && latest_.get() == nullptr;
+  return latest_.get() != nullptr;
 }
 
 bool WindowSource::own_node() const {
@@ -72,60 +79,74 @@ void WindowSource::say(std::string trouble) {
   trouble_ = std::move(trouble);
 }
 
-void WindowSource::start_node(std::string const& link) {
+void WindowSource::start_node() {
+  Result<std::unique_ptr<node::Node>> started = Error{Errc::invalid, ""};
   auto options = options_of(common_, {});
   if (options) {
-    prepare(common_);
-    auto started = node::Node::start(
-        *std::move(options), node::TrainJob{.link = link}, [](node::Event const&) {});
-    if (started) {
-      node_ = *std::move(started);
-      return;
-    }
-    say(started.error().detail);
+    if (!std::exchange(prepared_, true)) prepare(common_);
+    started = node::Node::start(*std::move(options), node::ServeJob{}, [](node::Event const&) {});
   } else {
-    say(options.error().detail);
+    started = options.error();
   }
+  if (!started) {
+    if (++failures_ == kQuietFailures) say(started.error().detail);
+    return;
+  }
+  failures_ = 0;
+  node_ = *std::move(started);
+  std::lock_guard const lock(mutex_);
+  own_ = true;
+}
+
+void WindowSource::look_at_own() {
+  latest_.set(node_->snapshot());
+  auto const outcome = node_->wait_for(std::chrono::milliseconds(0));
+  if (!outcome) return;
+  if (outcome->error && outcome->error->code != Errc::cancelled) say(outcome->error->detail);
+  node_.reset();
+  ended_ = true;
+  latest_.set(nullptr);
   std::lock_guard const lock(mutex_);
   own_ = false;
 }
 
 void WindowSource::look() {
-  if (node_) {
-    latest_.set(node_->snapshot());
-    auto const outcome = node_->wait_for(std::chrono::milliseconds(0));
-    if (!outcome) return;
-    if (outcome->error && outcome->error->code != Errc::cancelled) say(outcome->error->detail);
-    node_.reset();
-    latest_.set(nullptr);
-    std::lock_guard const lock(mutex_);
-    own_ = false;
-    return;
-  }
+  if (node_) return look_at_own();
   auto const body = node::api_get(api_socket(common_), "/v1/snapshot");
   auto snapshot = body ? node::snapshot_from_json(*body) : Result<node::Snapshot>(body.error());
   if (snapshot)
     latest_.set(std::make_shared<node::Snapshot>(*std::move(snapshot)));
   else
     latest_.set(nullptr);
-  std::lock_guard const lock(mutex_);
-  looked_ = true;
+  if (!body && !ended_) start_node();
+}
+
+void WindowSource::ask_for_examples() {
+  {
+    std::lock_guard const lock(mutex_);
+    if (!examples_wanted_) return;
+  }
+  if (node_) return examples_.set(node_->examples());
+  auto const body = node::api_get(api_socket(common_), "/v1/examples");
+  if (!body) return;  // an older node has none
+  if (auto made = node::examples_from_json(*body))
+    examples_.set(std::make_shared<node::Examples>(*std::move(made)));
 }
 
 void WindowSource::work() {
   for (;;) {
     look();
-    std::optional<std::string> link;
+    if (latest_.get() != nullptr) ask_for_examples();
     std::deque<node::Command> commands;
+    bool const answers = latest_.get() != nullptr;
     {
       std::unique_lock lock(mutex_);
-      auto const wanted = [this] { return stopping_ || link_ || !commands_.empty(); };
+      // What is asked before a node answers waits for it.
+      auto const wanted = [this, answers] { return stopping_ || (answers && !commands_.empty()); };
       changed_.wait_for(lock, node_ ? kPeriod / 2 : kPeriod, wanted);
       if (stopping_) return;
-      link = std::exchange(link_, std::nullopt);
-      commands.swap(commands_);
+      if (answers) commands.swap(commands_);
     }
-    if (link && !node_) start_node(*link);
     for (auto& command : commands) {
       auto const done =
           node_ ? node_->send(std::move(command)) : node::api_post(api_socket(common_), command);

@@ -18,11 +18,12 @@
 namespace waggle::app {
 
 /// Where the window's snapshots come from: the node that answers on the data directory's api.sock,
-/// whichever process it is; or, once a link was joined here, a node of this process. A thread of
-/// its own asks and sends, so that the window never waits.
+/// whichever process it is; where none does, a node of this process, which trains nothing until a
+/// task is joined. A thread of its own asks and sends, so that the window never waits.
 class WindowSource final : public ui::Source {
  public:
-  explicit WindowSource(Common const& common);
+  /// `look`: a link whose card is to be shown; empty: none.
+  explicit WindowSource(Common const& common, std::string const& look = {});
   /// A node of this process leaves the swarm; returns when it has, in seconds.
   ~WindowSource() override;
   WindowSource(WindowSource const&) = delete;
@@ -30,6 +31,7 @@ class WindowSource final : public ui::Source {
 
   [[nodiscard]] std::shared_ptr<node::Snapshot const> snapshot() override;
   void send(node::Command command) override;
+  [[nodiscard]] std::shared_ptr<node::Examples const> examples(bool wanted) override;
   [[nodiscard]] std::optional<std::string> take_trouble() override;
   void join(std::string link) override;
   [[nodiscard]] bool can_join() const override;
@@ -37,22 +39,27 @@ class WindowSource final : public ui::Source {
 
  private:
   void work();
-  void start_node(std::string const& link);
+  void start_node();
   void look();
+  void look_at_own();
+  void ask_for_examples();
   void say(std::string trouble);
 
   Common const common_;
   Latest<node::Snapshot> latest_;
-  std::unique_ptr<node::Node> node_;  // the worker's
+  Latest<node::Examples> examples_;
+  std::unique_ptr<node::Node> node_;  // the worker's, as the three below
+  bool prepared_ = false;             // log and signals
+  int failures_ = 0;                  // to start it, in a row
+  bool ended_ = false;                // a person stopped it: it is not started again
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<node::Command> commands_;  // guarded by mutex_, as all below
-  std::optional<std::string> link_;
   std::optional<std::string> trouble_;
   bool own_ = false;
-  bool looked_ = false;  // whether somebody else's node runs here is known
   bool stopping_ = false;
+  bool examples_wanted_ = false;
   std::thread worker_;
 };
 

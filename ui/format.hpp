@@ -9,7 +9,8 @@
 
 namespace waggle::ui {
 
-/// Figures as a person reads them; at most four significant digits, whatever the locale.
+/// Figures as a person reads them; at most four significant digits, whatever
+/// the locale.
 
 /// 950, 12,345, 1.23 M (English) or 123.4 万 (Chinese).
 [[nodiscard]] std::string count(double value, Language language);
@@ -24,5 +25,7 @@ namespace waggle::ui {
 [[nodiscard]] std::string clock_time(double unix_time);
 /// A PeerID's beginning and end: 12D3…KzQp. Short texts stay whole.
 [[nodiscard]] std::string short_id(std::string_view id);
+/// A key in groups of four, to be read aloud and compared: 12D3 KooW …
+[[nodiscard]] std::string readable_key(std::string_view id);
 
-}  // namespace waggle::ui
+} // namespace waggle::ui

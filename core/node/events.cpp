@@ -181,6 +181,13 @@ Event evaluation(
               std::move(text));
 }
 
+Event forgotten(Services& services, std::string const& prefix, std::uint64_t freed) {
+  return make(services,
+              "forgotten",
+              {{"prefix", prefix}, {"freed", freed}},
+              cat("left ", prefix, "; ", freed, " bytes freed"));
+}
+
 Event left(Services& services, std::int64_t epoch, Given const& given) {
   Json json = {{"epoch", epoch}};
   add_given(json, services, given);

@@ -46,6 +46,8 @@ struct Given {
 /// leaving.
 [[nodiscard]] Event evaluation(
     Services& services, std::int64_t epoch, Evaluation const& measured, bool whole, bool final);
+/// A task was left while the node runs, and its disk freed.
+[[nodiscard]] Event forgotten(Services& services, std::string const& prefix, std::uint64_t freed);
 [[nodiscard]] Event left(Services& services, std::int64_t epoch, Given const& given);
 
 }  // namespace events

@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/jobs.hpp"
 
+#include <utility>
+
 #include "core/base/log.hpp"
+#include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/node/events.hpp"
 #include "core/node/monitor.hpp"
 #include "core/node/publisher.hpp"
-#include "core/node/task_files.hpp"
 
 namespace waggle::node {
+namespace {
+
+constexpr Duration kLook = std::chrono::milliseconds(200);
+// A search is given up this often to look whether it is still wanted.
+constexpr Duration kSearchTime = std::chrono::seconds(12);
+constexpr Duration kSearchPause = std::chrono::seconds(2);
+// An epoch that lasts longer is not waited for: its samples are lost to the swarm.
+constexpr Duration kMakeWay = std::chrono::minutes(2);
+
+}  // namespace
 
 JobRunner::JobRunner(Services& services, EventSink events)
     : services_(services),
       events_(std::move(events)),
-      leave_asked_(services.runtime()),
+      joined_(services),
+      changed_(services.runtime()),
       scope_(services.runtime()) {
 }
 
@@ -29,14 +42,17 @@ void JobRunner::announce_start() {
 }
 
 Co<Outcome> JobRunner::run(Job job) {
-  if (!std::holds_alternative<MonitorJob>(job))
-    guest_ = std::make_unique<Guest>(services_, [this] { obey_guest(); });
+  if (auto* const monitor_job = std::get_if<MonitorJob>(&job))
+    co_return co_await monitor(std::move(*monitor_job));
+  guest_ = std::make_unique<Guest>(services_, [this] { obey_guest(); });
+  co_await joined_.load();
+  known_ = std::make_unique<KnownTasks>(services_, joined_);
+  scope_.spawn("find what is joined", find_wanted());
   if (auto* const train_job = std::get_if<TrainJob>(&job))
     co_return co_await train(std::move(*train_job));
   if (auto* const publish_job = std::get_if<PublishJob>(&job))
     co_return co_await publish(std::move(*publish_job));
-  if (auto* const monitor_job = std::get_if<MonitorJob>(&job))
-    co_return co_await monitor(std::move(*monitor_job));
+  next_ = co_await joined_.chosen();
   co_return co_await serve();
 }
 
@@ -44,7 +60,6 @@ Co<Outcome> JobRunner::train(TrainJob job) {
   auto link = task::Link::parse(job.link);
   if (!link) co_return Outcome{std::move(link).error(), {}};
   services_.add_peers(link->peers);
-  scope_.spawn("keep tasks", keep_joined_tasks());
   events_(events::state(services_, "finding", cat("looking for ", link->prefix)));
   auto found = co_await find_task(services_, *link, kNoDeadline);
   if (!found) co_return Outcome{std::move(found).error(), {}};
@@ -57,16 +72,10 @@ Co<Outcome> JobRunner::train(TrainJob job) {
     co_return outcome;
   }
   SessionOptions const options{job.until_epoch, job.until_accuracy};
-  co_return co_await train_found(std::get<FoundTask>(*std::move(found)), options);
-}
-
-Co<Outcome> JobRunner::train_found(FoundTask found, SessionOptions options) {
-  session_ = std::make_unique<Session>(services_, std::move(found), options, events_);
-  obey_guest();
-  if (leaving_) session_->leave();
-  auto done = co_await session_->run();
-  if (!done) co_return Outcome{std::move(done).error(), {}};
-  co_return Outcome{};
+  auto task = std::get<FoundTask>(*std::move(found));
+  auto outcome = co_await train_found(std::move(task), options);
+  if (!next_) co_return outcome;
+  co_return co_await serve();
 }
 
 Co<Outcome> JobRunner::publish(PublishJob job) {
@@ -74,17 +83,13 @@ Co<Outcome> JobRunner::publish(PublishJob job) {
   bool const end = job.end;
   auto published = co_await publish_task(services_, std::move(job), events_);
   if (!published) co_return Outcome{std::move(published).error(), {}};
-  if (train_too && !end) co_return co_await train_found(*std::move(published), SessionOptions{});
-  co_return co_await serve();
-}
-
-Co<Outcome> JobRunner::serve() {
-  scope_.spawn("keep tasks", keep_joined_tasks());
-  while (!leaving_) {
-    auto const woken = co_await leave_asked_.wait();
-    if (!woken) co_return Outcome{woken.error(), {}};
+  if (train_too && !end) {
+    SessionOptions const no_end;
+    auto found = *std::move(published);
+    auto outcome = co_await train_found(std::move(found), no_end);
+    if (!next_) co_return outcome;
   }
-  co_return Outcome{};
+  co_return co_await serve();
 }
 
 Co<Outcome> JobRunner::monitor(MonitorJob job) {
@@ -93,21 +98,181 @@ Co<Outcome> JobRunner::monitor(MonitorJob job) {
   co_return Outcome{};
 }
 
-Co<void> JobRunner::keep_joined_tasks() {
-  auto read = [&store = services_.store()] { return store.tasks(); };
-  auto const tasks = co_await on(services_.disk(), services_.runtime(), std::move(read));
-  if (!tasks) {
-    log::warning("store", tasks.error().detail);
+Co<Outcome> JobRunner::serve() {
+  while (!leaving_) {
+    if (next_) {
+      auto found = *std::exchange(next_, std::nullopt);
+      auto const prefix = found.record.prefix;
+      SessionOptions const no_end;
+      auto const outcome = co_await train_found(std::move(found), no_end);
+      if (outcome.error && outcome.error->code == Errc::cancelled) co_return outcome;
+      if (outcome.error) services_.notice(cat(prefix, " stopped: ", outcome.error->detail));
+      continue;
+    }
+    auto const woken = co_await changed_.wait();
+    if (!woken) co_return Outcome{woken.error(), {}};
+  }
+  co_return Outcome{};
+}
+
+Co<void> JobRunner::run_session(std::optional<Status>& done) {
+  done = co_await session_->run();
+  changed_.notify_all();
+}
+
+Co<Outcome> JobRunner::train_found(FoundTask found, SessionOptions options) {
+  auto const key = key_of(found);
+  joined_.note(found);
+  known_->refresh();
+  session_ = std::make_unique<Session>(services_, std::move(found), options, events_);
+  session_key_ = key;
+  obey_guest();
+  if (leaving_) session_->leave();
+  std::optional<Status> done;
+  Scope running(services_.runtime());
+  running.spawn("session", run_session(done));
+  std::optional<TimePoint> patience;
+  while (!done) {
+    if ((next_ || to_forget_) && !patience) {
+      patience = services_.runtime().now() + kMakeWay;
+      session_->make_way(!to_forget_);
+    }
+    // Nothing is under way that would be lost.
+    if (patience && (!session_->training() || services_.runtime().now() > *patience)) break;
+    auto const until = services_.runtime().now() + kLook;
+    auto const woken = co_await changed_.wait(until);
+    if (!woken && woken.error().code == Errc::cancelled) {
+      // The program ends; close() sees to the session.
+      co_await running.close();
+      co_return Outcome{Error{Errc::cancelled, "stopped"}, {}};
+    }
+  }
+  co_await running.close();
+  auto view = session_->view();
+  co_await session_->close();
+  session_.reset();
+  session_key_.reset();
+  bool const made_way = patience.has_value();
+  bool const failed = done && !*done && !made_way;
+  if (failed) {
+    view.state = "failed";
+    view.reason = (*done).error().detail;
+  } else if (made_way && view.state == "done") {
+    view.state = "waiting";
+  }
+  joined_.left(key, std::move(view));
+  known_->refresh();
+  if (to_forget_) {
+    auto const forgettable = *to_forget_;
+    to_forget_.reset();
+    co_await forget(forgettable);
+  }
+  if (made_way) co_return Outcome{};
+  if (failed) co_return Outcome{std::move(*done).error(), {}};
+  // Finished because a person said so: the next start does not begin again.
+  if (!leaving_) joined_.choose(std::nullopt);
+  co_return Outcome{};
+}
+
+Co<void> JobRunner::find_wanted() {
+  for (;;) {
+    while (!wanted_ || !wanted_->searching) {
+      auto const woken = co_await changed_.wait();
+      if (!woken) co_return;
+    }
+    auto const serial = wanted_serial_;
+    auto link = wanted_->link;
+    auto const deadline = services_.runtime().now() + kSearchTime;
+    auto found = co_await find_task(services_, std::move(link), deadline);
+    if (!found && found.error().code == Errc::cancelled) co_return;
+    // Another one was joined, or this one left, meanwhile.
+    if (!wanted_ || serial != wanted_serial_) continue;
+    if (!found) {
+      wanted_->view.reason = found.error().detail;
+      bool const over = found.error().code == Errc::refused;
+      if (over) {
+        wanted_->view.state = "failed";
+        wanted_->searching = false;
+      }
+      auto const slept = co_await services_.runtime().sleep_for(kSearchPause);
+      if (!slept) co_return;
+      continue;
+    }
+    if (auto const* const choice = std::get_if<NeedsChoice>(&*found)) {
+      wanted_->view.state = "choice";
+      wanted_->view.reason = "several operators publish under this name";
+      for (auto const& id : choice->operators) wanted_->view.choices.push_back(crypto::to_text(id));
+      wanted_->searching = false;
+      continue;
+    }
+    wanted_.reset();
+    auto task = std::get<FoundTask>(*std::move(found));
+    co_await joined_.add(task);
+    known_->refresh();
+    switch_to(std::move(task));
+  }
+}
+
+void JobRunner::join(std::string const& text) {
+  auto link = task::Link::parse(text);
+  if (!link) return services_.notice(link.error().detail);
+  if (!known_) return;
+  services_.add_peers(link->peers);
+  ++wanted_serial_;
+  wanted_.emplace();
+  wanted_->view.prefix = link->prefix;
+  if (!link->operator_id.empty()) wanted_->view.operator_id = crypto::to_text(link->operator_id);
+  wanted_->view.link = link->text();
+  wanted_->view.state = "finding";
+  wanted_->link = *std::move(link);
+  events_(events::state(services_, "finding", cat("looking for ", wanted_->link.prefix)));
+  changed_.notify_all();
+}
+
+void JobRunner::switch_to(FoundTask found) {
+  auto const key = key_of(found);
+  joined_.choose(key);
+  if (trains(key)) {
+    next_.reset();
+    return;
+  }
+  next_ = std::move(found);
+  changed_.notify_all();
+}
+
+void JobRunner::leave_task(Command const& command) {
+  if (known_) known_->forget(command);
+  if (wanted_ && command.names(wanted_->view.operator_id, wanted_->view.prefix)) {
+    ++wanted_serial_;
+    wanted_.reset();
+  }
+  for (auto const& [key, entry] : joined_.all()) {
+    if (!command.names(crypto::to_text(key.first), key.second)) continue;
+    if (next_ && key_of(*next_) == key) next_.reset();
+    if (session_key_ == key) {
+      joined_.choose(std::nullopt);
+      to_forget_ = key;
+      changed_.notify_all();
+    } else {
+      scope_.spawn("forget a task", forget(key));
+    }
+    return;
+  }
+}
+
+Co<void> JobRunner::forget(TaskKey key) {
+  auto const freed = co_await joined_.forget(key);
+  if (known_) known_->refresh();
+  if (!freed) {
+    if (freed.error().code != Errc::cancelled)
+      services_.notice(cat(key.second, " could not be forgotten: ", freed.error().detail));
     co_return;
   }
-  for (auto const& known : *tasks) {
-    auto const operator_id = PeerId::from_bytes(known.operator_id);
-    if (!known.joined || !operator_id) continue;
-    auto record = task::TaskRecord::open(known.envelope, *operator_id, known.prefix);
-    if (!record) continue;
-    serve_files_of(services_, *record);
-    services_.directory().keep_alive(*std::move(record), known.envelope, false);
-  }
+  events_(events::forgotten(services_, key.second, *freed));
+}
+
+bool JobRunner::trains(TaskKey const& key) const {
+  return session_key_ == key && !to_forget_;
 }
 
 void JobRunner::obey_guest() {
@@ -117,38 +282,65 @@ void JobRunner::obey_guest() {
 Co<void> JobRunner::close() {
   if (guest_) co_await guest_->close();
   if (session_) co_await session_->close();
+  if (known_) co_await known_->close();
   co_await scope_.close();
 }
 
 void JobRunner::command(Command const& command) {
-  if (command.kind == Command::Kind::stop) return leave();
-  if (!session_) return;
-  if (!command.prefix.empty() && session_->view().prefix != command.prefix) return;
+  using Kind = Command::Kind;
   switch (command.kind) {
-    case Command::Kind::pause:
+    case Kind::stop:
+      return leave();
+    case Kind::join:
+      return join(command.link);
+    case Kind::leave:
+      return leave_task(command);
+    case Kind::look:
+      if (auto link = task::Link::parse(command.link); link && known_)
+        known_->look(*std::move(link));
+      return;
+    case Kind::browse:
+      if (known_) known_->browse();
+      return;
+    case Kind::resume:
+      // One that waits for another: switch to it.
+      if (command.prefix.empty()) break;
+      for (auto const& [key, entry] : joined_.all())
+        if (!trains(key) && command.names(crypto::to_text(key.first), key.second))
+          return switch_to(entry.found);
+      break;
+    default:
+      break;
+  }
+  if (!session_) return;
+  auto const& [operator_id, prefix] = *session_key_;
+  if (!command.names(crypto::to_text(operator_id), prefix)) return;
+  switch (command.kind) {
+    case Kind::pause:
       session_->pause();
       if (guest_) guest_->person_rests();
       return;
-    case Command::Kind::resume:
+    case Kind::resume:
       // The rules first: that it goes on is said once.
       if (guest_) guest_->person_runs();
       return session_->resume();
-    case Command::Kind::finish:
+    case Kind::finish:
       return session_->finish(command.at_epoch);
-    case Command::Kind::measure:
+    case Kind::measure:
       return session_->measure();
-    case Command::Kind::set:
-    case Command::Kind::join:
-    case Command::Kind::leave:
-    case Command::Kind::stop:
+    default:
       return;
   }
+}
+
+void JobRunner::settings_changed() {
+  // The guest follows the file by itself, within seconds.
 }
 
 void JobRunner::leave() {
   leaving_ = true;
   if (session_) session_->leave();
-  leave_asked_.notify_all();
+  changed_.notify_all();
 }
 
 bool JobRunner::may_stop() const noexcept {
@@ -156,8 +348,24 @@ bool JobRunner::may_stop() const noexcept {
 }
 
 std::vector<TaskView> JobRunner::tasks() const {
-  if (!session_) return {};
-  return {session_->view()};
+  std::vector<TaskView> views;
+  if (session_) views.push_back(session_->view());
+  if (wanted_) views.push_back(wanted_->view);
+  for (auto const& [key, entry] : joined_.all())
+    if (session_key_ != key) views.push_back(entry.view);
+  return views;
+}
+
+std::shared_ptr<Examples const> JobRunner::examples() const {
+  return session_ ? session_->examples() : nullptr;
+}
+
+void JobRunner::want_examples() {
+  if (session_) session_->want_examples();
+}
+
+std::vector<KnownTaskView> JobRunner::known_tasks() {
+  return known_ ? known_->views() : std::vector<KnownTaskView>();
 }
 
 }  // namespace waggle::node

@@ -6,14 +6,18 @@
 #include <vector>
 
 #include "core/node/guest.hpp"
+#include "core/node/joined_tasks.hpp"
+#include "core/node/known_tasks.hpp"
 #include "core/node/node.hpp"
 #include "core/node/services.hpp"
 #include "core/node/session.hpp"
 
 namespace waggle::node {
 
-/// Runs what the process was started for, and passes commands to the session it holds. Thread: the
-/// network thread.
+/// Runs what the process was started for, and trains what a person joins meanwhile: one task at a
+/// time, the others wait. A process that was started for a task ends with it, unless another was
+/// joined since; then, as one that serves, it goes on until told to leave. Thread: the network
+/// thread.
 class JobRunner {
  public:
   JobRunner(Services& services, EventSink events);
@@ -25,31 +29,60 @@ class JobRunner {
   [[nodiscard]] Co<void> close();
 
   void command(Command const& command);
+  /// waggle.toml was changed by a command.
+  void settings_changed();
   /// Finish the round if one runs, then end.
   void leave();
   /// Told to leave, and no session has anything to finish: the job may be cancelled.
   [[nodiscard]] bool may_stop() const noexcept;
 
+  /// The one that trains, the one that is looked for, those that wait.
   [[nodiscard]] std::vector<TaskView> tasks() const;
+  [[nodiscard]] std::vector<KnownTaskView> known_tasks();
+  /// Of the task that trains; null if none were made. want_examples() has some made.
+  [[nodiscard]] std::shared_ptr<Examples const> examples() const;
+  void want_examples();
 
   /// Null while nothing has been begun, and for a job that only looks.
   [[nodiscard]] Guest const* guest() const noexcept { return guest_.get(); }
 
  private:
+  /// A link that a person joined while the node runs, until its task is found.
+  struct Wanted {
+    task::Link link;
+    TaskView view;
+    bool searching = true;
+  };
+
   [[nodiscard]] Co<Outcome> train(TrainJob job);
   [[nodiscard]] Co<Outcome> publish(PublishJob job);
-  [[nodiscard]] Co<Outcome> serve();
   [[nodiscard]] Co<Outcome> monitor(MonitorJob job);
+  /// Trains what is joined, one after the other, until told to leave.
+  [[nodiscard]] Co<Outcome> serve();
+  /// Until it is done, or makes way.
   [[nodiscard]] Co<Outcome> train_found(FoundTask found, SessionOptions options);
+  [[nodiscard]] Co<void> run_session(std::optional<Status>& done);
+  [[nodiscard]] Co<void> find_wanted();
+  [[nodiscard]] Co<void> forget(TaskKey key);
+
+  void join(std::string const& link);
+  void switch_to(FoundTask found);
+  void leave_task(Command const& command);
+  [[nodiscard]] bool trains(TaskKey const& key) const;
   void obey_guest();
-  /// Records and blobs of tasks joined before, so that they live on.
-  [[nodiscard]] Co<void> keep_joined_tasks();
 
   Services& services_;
   EventSink events_;
+  JoinedTasks joined_;
+  std::unique_ptr<KnownTasks> known_;
   std::unique_ptr<Session> session_;
+  std::optional<TaskKey> session_key_;
+  std::optional<Wanted> wanted_;
+  std::uint64_t wanted_serial_ = 0;
+  std::optional<FoundTask> next_;     ///< to train once the session has made way
+  std::optional<TaskKey> to_forget_;  ///< once the session has ended
   std::unique_ptr<Guest> guest_;
-  Signal leave_asked_;
+  Signal changed_;
   bool leaving_ = false;
   Scope scope_;
 };

@@ -6,9 +6,9 @@
 #include "core/base/system_runtime.hpp"
 #include "core/base/text.hpp"
 #include "core/node/checkpoint.hpp"
+#include "core/node/forget.hpp"
 #include "core/node/services.hpp"
 #include "core/node/trainer.hpp"
-#include "core/store/checkpoint_files.hpp"
 
 namespace waggle::node {
 namespace {
@@ -84,30 +84,18 @@ Result<std::uint64_t> leave_task(Options const& options, std::string const& pref
   WAGGLE_TRY(auto const services, Services::open(runtime, options));
   auto& store = services->store();
   WAGGLE_TRY(auto const known, choose_task(store, prefix));
-  store::CheckpointFiles checkpoints(
-      store, options.data_dir / "checkpoints", [](ByteView) { return std::string(); });
-  WAGGLE_TRY(auto freed, checkpoints.remove(known.operator_id, known.prefix));
-  WAGGLE_TRY_STATUS(store.remove_task(known.operator_id, known.prefix));
-
-  // Blobs that another task names stay.
-  std::set<std::string> needed;
-  WAGGLE_TRY(auto const others, store.tasks());
-  for (auto const& other : others)
-    if (auto const id = PeerId::from_bytes(other.operator_id))
-      if (auto const record = task::TaskRecord::open(other.envelope, *id, other.prefix))
-        for (auto const& ref : record->blobs) needed.insert(ref.id.text());
   auto const operator_id = PeerId::from_bytes(known.operator_id);
-  if (!operator_id) return freed;
-  auto const record = task::TaskRecord::open(known.envelope, *operator_id, known.prefix);
-  if (!record) return freed;
-  for (auto const& ref : record->blobs) {
-    auto const text = ref.id.text();
-    if (needed.contains(text)) continue;
+  if (!operator_id) return Error{Errc::malformed, "the stored task has no operator"};
+  WAGGLE_TRY(auto const forgotten,
+             forget_task(store, options.data_dir, *operator_id, known.prefix));
+  auto freed = forgotten.freed;
+  for (auto const& id : forgotten.blobs) {
+    auto const text = id.text();
     auto const file = options.data_dir / "blobs" / text.substr(0, 2) / text;
     std::error_code ec;
     auto const size = std::filesystem::file_size(file, ec);
     if (std::filesystem::remove(file, ec)) freed += size;
-    WAGGLE_TRY_STATUS(store.remove_blob(ref.id.hash));
+    WAGGLE_TRY_STATUS(store.remove_blob(id.hash));
   }
   return freed;
 }

@@ -18,6 +18,8 @@ namespace {
 
 constexpr Duration kTrainerStart = std::chrono::minutes(5);
 constexpr double kProgressSeconds = 0.5;
+// After the last time that a window asked.
+constexpr Duration kExamplesWanted = std::chrono::minutes(1);
 
 Result<optim::OptimizerOptions> optimizer_options(task::Definition const& d, bool client_mode) {
   optim::OptimizerOptions options;
@@ -98,7 +100,7 @@ void Session::State::say_disk_full(std::string why) {
 
 // Every pause names its reason; a person's comes first.
 void Session::State::pause_or_train() {
-  bool const pause = paused_by_user || !disk_full.empty() || !guest_rests.empty();
+  bool const pause = discards || paused_by_user || !disk_full.empty() || !guest_rests.empty();
   if (optimizer && pause) optimizer->pause();
   if (optimizer && !pause) optimizer->resume();
   if (!optimizer || view.state == "finishing" || view.state == "done") return;
@@ -194,6 +196,8 @@ Co<Status> Session::State::run() {
                                                               services.record_key(),
                                                               *trainer,
                                                               optimizer_opts);
+  metrics = std::make_unique<optim::SwarmMetrics>(
+      services.dht(), services.record_key(), definition.prefix);
   optimizer->on_epoch([this](optim::EpochReport const& report) { epoch_ended(report); });
   optimizer->between_epochs(
       [this](optim::EpochReport const& report) { return measure_and_save(report); });
@@ -204,6 +208,7 @@ Co<Status> Session::State::run() {
   pause_or_train();
   say_paused();
   if (finish_soon) optimizer->finish();
+  WAGGLE_CO_TRY_STATUS(co_await make_examples(epoch));
   auto const trained = co_await optimizer->run(
       epoch, [this](optim::EpochReport const& report) { return enough(report); });
   if (!trained) co_return trained;
@@ -226,8 +231,20 @@ void Session::State::epoch_ended(optim::EpochReport const& report) {
   view.learning_rate = report.learning_rate;
   view.samples_given = given.samples;
   view.last_round = round_view(report);
+  tell_metrics(report);
   events(events::epoch(services, report, given));
   note_in_ledger(report, flops);
+}
+
+void Session::State::tell_metrics(optim::EpochReport const& report) {
+  optim::LocalMetrics ours;
+  ours.step = report.epoch;
+  ours.samples_per_second = given.samples_per_second;
+  ours.samples_accumulated = static_cast<std::int64_t>(report.our_samples);
+  // A sample is a mini-step, so that whoever divides one sum by the other weighs samples alike.
+  ours.mini_steps = ours.samples_accumulated;
+  ours.loss = report.loss * static_cast<double>(report.our_samples);
+  metrics->ended(ours);
 }
 
 RoundView Session::State::round_view(optim::EpochReport const& report) {
@@ -270,11 +287,16 @@ void Session::State::note_in_ledger(optim::EpochReport const& report, double flo
 }
 
 Co<Status> Session::State::finish_well() {
-  enter("finishing", "finished; measuring on all held-out data and saving");
+  enter("finishing",
+        makes_way ? "making way for another task"
+                  : "finished; measuring on all held-out data and saving");
   co_await optimizer->close();
-  auto saved = co_await save(view.epoch);
-  auto measured = co_await trainer->evaluate(/*whole=*/true, runtime().now() + kEvaluationTime);
-  if (measured) take_measurement(view.epoch, *measured, Measured::final);
+  Status saved = ok();
+  if (!discards) saved = co_await save(view.epoch);
+  if (!makes_way) {
+    auto measured = co_await trainer->evaluate(/*whole=*/true, runtime().now() + kEvaluationTime);
+    if (measured) take_measurement(view.epoch, *measured, Measured::final);
+  }
   view.state = "done";
   if (finish_wished) keep_wish({});
   events(events::left(services, view.epoch, given));
@@ -299,9 +321,12 @@ Co<Status> Session::run() {
 }
 
 Co<void> Session::close() {
+  if (state_->metrics) co_await state_->metrics->close();
   if (state_->optimizer) co_await state_->optimizer->close();
   if (state_->trainer) {
-    if (state_->view.epoch > 0 && state_->view.state == "training") {
+    // One that made way in the middle of an epoch, too; at its end it is saved already.
+    bool const cut = state_->makes_way && !state_->discards && state_->view.state != "done";
+    if (state_->view.epoch > 0 && (cut || state_->view.state == "training")) {
       auto const saved = co_await state_->save(state_->view.epoch);
       if (!saved) log::warning("node", "the state was not saved: ", saved.error().detail);
     }
@@ -352,8 +377,24 @@ void Session::leave() {
   if (state_->optimizer) state_->optimizer->finish();
 }
 
+void Session::make_way(bool keep) {
+  state_->makes_way = true;
+  state_->discards = !keep;
+  leave();
+  // What is not kept needs no end of an epoch: whoever pauses may go at once.
+  if (!keep && state_->optimizer) state_->optimizer->pause();
+}
+
 void Session::measure() noexcept {
   state_->measure_whole = true;
+}
+
+void Session::want_examples() noexcept {
+  state_->examples_until = state_->runtime().now() + kExamplesWanted;
+}
+
+std::shared_ptr<Examples const> Session::examples() const noexcept {
+  return state_->examples;
 }
 
 bool Session::training() const noexcept {
@@ -374,6 +415,10 @@ TaskView Session::view() const {
   view.swarm_peers = status.swarm.peers;
   view.eta = std::max(0.0, status.swarm.eta - state_->services.dht().time());
   view.ignored_peers = status.ignored_peers;
+  if (auto const loss = state_->metrics->loss()) {
+    view.swarm_loss = loss->loss;
+    view.swarm_loss_peers = loss->peers;
+  }
   return view;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/node/commands.hpp"
+#include "core/node/examples.hpp"
 #include "core/node/services.hpp"
 #include "core/node/snapshot.hpp"
 #include "core/node/task_finder.hpp"
@@ -36,11 +37,18 @@ class Session {
   void finish(std::optional<std::int64_t> at_epoch);
   /// The program ends: as finish(), but the next start goes on.
   void leave();
+  /// Another task is to train here: as leave(), without the last measurement. `keep` false: at
+  /// once, and nothing is saved.
+  void make_way(bool keep);
   /// What the rules of a good guest say: `why_not` is empty if it may compute, `duty` the share of
   /// the trainer's threads. A person's pause and a full disk come first.
   void obey(std::string why_not, double duty);
   /// Evaluate on the whole test set after this epoch.
   void measure() noexcept;
+  /// Somebody wants to see example predictions: they are made now and then for the next minute.
+  void want_examples() noexcept;
+  /// The newest; null if none were made.
+  [[nodiscard]] std::shared_ptr<Examples const> examples() const noexcept;
   /// Whether there is a round to finish; before that, leaving is just stopping.
   [[nodiscard]] bool training() const noexcept;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/node/checkpoint.hpp"
 #include "core/node/detail/session_state.hpp"
@@ -16,6 +17,9 @@ constexpr Duration kCheckpointEvery =
 // Others wait in the round for whoever measures: all together at most this part of the time.
 constexpr Duration kEvaluateEvery = std::chrono::seconds(10);
 constexpr int kEvaluateShare = 50;
+// Examples for a person who looks cost at most this part of the time; and a window shows no more.
+constexpr int kExamplesShare = 200;
+constexpr Duration kExamplesEvery = std::chrono::seconds(3);
 
 }  // namespace
 
@@ -42,6 +46,7 @@ Co<Status> Session::State::measure_and_save(optim::EpochReport const& report) {
     take_measurement(report.epoch, *measured, Measured::whole);
     target_reached = asked && measured->accuracy && *measured->accuracy >= *options.until_accuracy;
   }
+  WAGGLE_CO_TRY_STATUS(co_await make_examples(report.epoch));
   if (now - last_checkpoint > kCheckpointEvery) {
     last_checkpoint = now;
     auto saved = co_await save(report.epoch);
@@ -52,6 +57,29 @@ Co<Status> Session::State::measure_and_save(optim::EpochReport const& report) {
       services.notice(cat("the state could not be saved: ", saved.error().detail));
     }
   }
+  co_return ok();
+}
+
+// Only while somebody looks. That none could be made is no reason to stop training.
+Co<Status> Session::State::make_examples(std::int64_t epoch) {
+  auto const before = runtime().now();
+  if (before >= examples_until || before < next_examples) co_return ok();
+  auto made = co_await trainer->examples(before + kEvaluationTime);
+  auto const after = runtime().now();
+  next_examples = after + std::max(kExamplesEvery, kExamplesShare * (after - before));
+  if (!made) {
+    if (made.error().code == Errc::cancelled) co_return std::move(made).error();
+    log::info("node", "no example predictions: ", made.error().detail);
+    co_return ok();
+  }
+  auto fresh = std::make_shared<Examples>();
+  fresh->operator_id = view.operator_id;
+  fresh->prefix = view.prefix;
+  fresh->epoch = epoch;
+  fresh->time = runtime().unix_time();
+  fresh->labels = definition.data.labels;
+  fresh->items = *std::move(made);
+  examples = std::move(fresh);
   co_return ok();
 }
 

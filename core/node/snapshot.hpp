@@ -41,8 +41,9 @@ struct TaskView {
   std::string prefix;
   std::string title;
   std::string link;
-  std::string
-      state;  ///< finding | fetching | starting | training | paused | finishing | done | failed
+  /// finding | choice | fetching | starting | training | paused | finishing | done | failed |
+  /// waiting (joined and kept alive, but another one trains)
+  std::string state;
   std::string phase;      ///< what the optimizer is doing, in words
   std::string reason;     ///< why paused or failed
   std::string paused_by;  ///< while paused: you | disk | guest; guest: resume runs anyway
@@ -64,6 +65,32 @@ struct TaskView {
   std::uint64_t fetch_total = 0;
   std::optional<RoundView> last_round;
   std::vector<std::string> ignored_peers;
+  std::vector<std::string> choices;  ///< of "choice": operators, of whom a person chooses one
+  std::optional<double> swarm_loss;  ///< the median of what peers claim of their last epochs
+  std::size_t swarm_loss_peers = 0;  ///< how many claims that is, ours included
+};
+
+/// A task that could be joined, or is: its card.
+struct KnownTaskView {
+  std::string operator_id;
+  std::string prefix;
+  std::string link;
+  std::string source;                ///< joined | link | directory | lan
+  std::string state;                 ///< looking | found | choice | failed
+  std::string reason;                ///< why failed, or what is waited for
+  std::vector<std::string> choices;  ///< of "choice": operators
+  std::string title;
+  std::string description;
+  std::string licence;           ///< of the data
+  std::string model;             ///< "resnet-8", "gpt, 4 layers"
+  std::string data;              ///< the data's format
+  std::uint64_t download = 0;    ///< what is not here yet
+  std::uint64_t parameters = 0;  ///< about
+  std::uint64_t memory_needed = 0;
+  std::uint64_t disk_needed = 0;  ///< for the download and saved states
+  bool fits = true;               ///< this machine has what it needs
+  std::string missing;            ///< what it lacks, in words
+  bool joined = false;
 };
 
 struct ContributionView {
@@ -112,6 +139,15 @@ struct MachineView {
   std::vector<GpuView> gpus;
 };
 
+/// One setting of waggle.toml and what holds; values as TOML writes them.
+struct SettingView {
+  std::string name;      ///< dotted: "guest.on_battery"
+  std::string value;     ///< what the file says now, even if it counts from the next start only
+  std::string standard;  ///< where nothing is said
+  std::string from;      ///< flag | file | default; a flag stands until the node ends
+  bool live = false;     ///< a change counts at once; else from the next start
+};
+
 /// A machine that may watch this one over /waggle/control/1.
 struct WatcherView {
   std::string peer_id;  ///< base58
@@ -154,6 +190,8 @@ struct Snapshot {
   GuestView guest;
   MachineView machine;
   ControlView control;
+  std::vector<SettingView> settings;
+  std::vector<KnownTaskView> known_tasks;  ///< joined ones first, then as they were learnt
 };
 
 }  // namespace waggle::node

@@ -66,6 +66,31 @@ void each_field(auto& v, Of<TaskView> auto& t) {
   v("fetch_total", t.fetch_total);
   v("last_round", t.last_round);
   v("ignored_peers", t.ignored_peers);
+  v("choices", t.choices);
+  v("swarm_loss", t.swarm_loss);
+  v("swarm_loss_peers", t.swarm_loss_peers);
+}
+
+void each_field(auto& v, Of<KnownTaskView> auto& k) {
+  v("operator", k.operator_id);
+  v("prefix", k.prefix);
+  v("link", k.link);
+  v("source", k.source);
+  v("state", k.state);
+  v("reason", k.reason);
+  v("choices", k.choices);
+  v("title", k.title);
+  v("description", k.description);
+  v("licence", k.licence);
+  v("model", k.model);
+  v("data", k.data);
+  v("download", k.download);
+  v("parameters", k.parameters);
+  v("memory_needed", k.memory_needed);
+  v("disk_needed", k.disk_needed);
+  v("fits", k.fits);
+  v("missing", k.missing);
+  v("joined", k.joined);
 }
 
 void each_field(auto& v, Of<ContributionView> auto& c) {
@@ -109,6 +134,14 @@ void each_field(auto& v, Of<MachineView> auto& m) {
   v("idle_seconds", m.idle_seconds);
   v("metered", m.metered);
   v("gpus", m.gpus);
+}
+
+void each_field(auto& v, Of<SettingView> auto& s) {
+  v("name", s.name);
+  v("value", s.value);
+  v("standard", s.standard);
+  v("from", s.from);
+  v("live", s.live);
 }
 
 void each_field(auto& v, Of<WatcherView> auto& w) {
@@ -160,6 +193,8 @@ void each_field(auto& v, Of<Snapshot> auto& s) {
   v("guest", s.guest);
   v("machine", s.machine);
   v("control", s.control);
+  v("settings", s.settings);
+  v("known_tasks", s.known_tasks);
 }
 
 struct Ignored {

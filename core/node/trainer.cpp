@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/trainer.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 
 #include <fcntl.h>
@@ -34,6 +36,48 @@ averaging::Schema state_schema(worker::Facts const& facts) {
 
 Error failed(char const* what, std::filesystem::path const& path) {
   return Error{Errc::io, cat("cannot ", what, " ", path.string(), ": ", std::strerror(errno))};
+}
+
+// Every n-th pixel of every n-th row, so that no side is longer than a window needs.
+void thin_out(Example& e) {
+  auto const step = (std::max(e.height, e.width) + Examples::kMostSide - 1) / Examples::kMostSide;
+  if (step <= 1) return;
+  std::vector<std::uint8_t> pixels;
+  for (std::size_t c = 0; c < e.channels; ++c)
+    for (std::size_t y = 0; y < e.height; y += step)
+      for (std::size_t x = 0; x < e.width; x += step)
+        pixels.push_back(e.pixels[(c * e.height + y) * e.width + x]);
+  e.height = (e.height + step - 1) / step;
+  e.width = (e.width + step - 1) / step;
+  e.pixels = std::move(pixels);
+}
+
+// Nothing for a picture whose pixels do not fit its size: a trainer's answer is a stranger's.
+std::optional<Example> example_of(worker::Prediction prediction) {
+  constexpr std::uint32_t kMaxSide = 4096;
+  Example e;
+  e.channels = prediction.channels;
+  e.height = prediction.height;
+  e.width = prediction.width;
+  e.pixels = std::move(prediction.pixels);
+  if (e.channels > 64 || e.height > kMaxSide || e.width > kMaxSide ||
+      e.pixels.size() != std::size_t{e.channels} * e.height * e.width)
+    return std::nullopt;
+  thin_out(e);
+  e.label = prediction.label;
+  e.prompt = std::move(prediction.prompt);
+  e.text = std::move(prediction.text);
+  for (std::size_t i = 0; i < prediction.probabilities.size(); ++i) {
+    auto const share = static_cast<double>(prediction.probabilities[i]);
+    if (std::isfinite(share)) e.guesses.push_back({static_cast<std::int64_t>(i), share});
+  }
+  auto const keep = std::min(Examples::kMostGuesses, e.guesses.size());
+  std::partial_sort(e.guesses.begin(),
+                    e.guesses.begin() + static_cast<std::ptrdiff_t>(keep),
+                    e.guesses.end(),
+                    [](Guess const& a, Guess const& b) { return a.share > b.share; });
+  e.guesses.resize(keep);
+  return e;
 }
 
 class ProcessTrainer final : public Trainer {
@@ -112,6 +156,19 @@ class ProcessTrainer final : public Trainer {
     Evaluation evaluation{measured.samples, measured.loss, {}};
     if (classifies_) evaluation.accuracy = measured.accuracy;
     co_return evaluation;
+  }
+
+  Co<Result<std::vector<Example>>> examples(TimePoint deadline) override {
+    auto const there = std::min<std::uint64_t>(process_->facts().test_samples, 1u << 20);
+    auto const most = classifies_ ? Examples::kMost : Examples::kMostTexts;
+    auto const count = static_cast<std::uint32_t>(std::min<std::uint64_t>(there, most));
+    std::vector<Example> examples;
+    if (count == 0) co_return examples;
+    WAGGLE_CO_TRY(auto predictions, co_await process_->predictions(0, count, deadline));
+    for (auto& prediction : predictions)
+      if (auto example = example_of(std::move(prediction)); example && examples.size() < most)
+        examples.push_back(*std::move(example));
+    co_return examples;
   }
 
   Co<Status> write_weights(std::filesystem::path path, TimePoint deadline) override {

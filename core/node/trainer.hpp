@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "core/node/examples.hpp"
 #include "core/node/services.hpp"
 #include "core/optim/local_trainer.hpp"
 #include "core/task/definition.hpp"
@@ -44,6 +46,9 @@ class Trainer : public optim::LocalTrainer {
   /// On the whole test set, or on its fixed first samples (512 at most), which takes a fraction of
   /// the time.
   [[nodiscard]] virtual Co<Result<Evaluation>> evaluate(bool whole, TimePoint deadline) = 0;
+  /// A few held-out samples, always the same ones, and what the model makes of them. Never longer
+  /// than Examples allows; what does not make sense is left out.
+  [[nodiscard]] virtual Co<Result<std::vector<Example>>> examples(TimePoint deadline) = 0;
   /// Parameters and running statistics as safetensors: temporary file, fsync, rename.
   [[nodiscard]] virtual Co<Status> write_weights(std::filesystem::path path,
                                                  TimePoint deadline) = 0;

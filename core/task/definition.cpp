@@ -76,6 +76,8 @@ std::string Definition::to_toml() const {
     section = field.section;
     // 0 means "no fall" there and is the default; the parser wants at least 1.
     if (field.name == "step_every" && train.step_every == 0) continue;
+    // Peers of before this field refuse a task that has it, so it travels only where it is used.
+    if (field.name == "labels" && data.labels.empty()) continue;
     out += cat(field.name, " = ", detail::value_text(field, *this), "\n");
   }
   return out;
@@ -86,6 +88,7 @@ std::string Definition::trainer_json() const {
   std::string_view section;
   for (auto const& field : detail::fields()) {
     if (field.section != "model" && field.section != "data" && field.section != "train") continue;
+    if (field.name == "labels") continue;  // for people: the trainer knows numbers
     bool const opens = field.section != section;
     if (opens) out += cat(section.empty() ? "\"" : "},\"", field.section, "\":{");
     section = field.section;

@@ -48,7 +48,8 @@ struct Definition {
         train;  ///< file names; beside task.toml when publishing, blob names afterwards
     std::vector<std::string> test;
     std::string licence;
-    std::vector<double> mean;  ///< one a channel, of pixels scaled to [0, 1]
+    std::vector<std::string> labels;  ///< the classes' names, in order; empty: numbers only
+    std::vector<double> mean;         ///< one a channel, of pixels scaled to [0, 1]
     std::vector<double> std;
     std::int64_t crop_padding = 0;
     bool flip = false;

@@ -48,21 +48,6 @@ void take_newer(std::optional<Opened>& best, std::optional<Opened> other) {
   if (other && (!best || other->first.version > best->first.version)) best = std::move(other);
 }
 
-/// The well-formed prefixes of a directory entry.
-std::vector<std::string> prefixes_in(ByteView value) {
-  std::vector<std::string> prefixes;
-  auto const decoded = wire::Msgpack::decode(value);
-  if (!decoded) return prefixes;
-  auto const items = decoded->items();
-  if (!items) return prefixes;
-  for (auto const& item : *items) {
-    auto const* text = item.get<std::string>();
-    if (text && valid_prefix(*text) && prefixes.size() < detail::kMaxListedPrefixes)
-      prefixes.push_back(*text);
-  }
-  return prefixes;
-}
-
 }  // namespace
 
 struct Directory::State {
@@ -174,21 +159,29 @@ Co<Status> Directory::State::learn_newer() {
 }
 
 Co<Status> Directory::State::list_all(std::vector<dht::Record>& records) {
-  std::map<PeerId, std::vector<std::string>> lists;
-  for (auto const& [key, entry] : kept)
-    if (entry.listed && !entry.record.ended) lists[key.first].push_back(key.second);
-  if (lists.empty()) co_return ok();
   auto const key = dht::Id::of_text(detail::kDirectoryText);
   auto const deadline = runtime().now() + kKeepTimeout;
   auto const found = co_await dht.get(key, dht::Freshness::latest, deadline);
   if (!found && found.error().code == Errc::cancelled) co_return found.error();
+  // What its operator listed, every keeper lists: a public task is to be found for as long as one
+  // volunteer holds it.
+  if (found && found->dictionary)
+    for (auto& [place, entry] : kept) {
+      auto const there = found->dictionary->find(detail::subkey(place.first));
+      if (entry.listed || there == found->dictionary->end()) continue;
+      auto const prefixes = detail::prefixes_in(there->second.value);
+      entry.listed = std::find(prefixes.begin(), prefixes.end(), place.second) != prefixes.end();
+    }
+  std::map<PeerId, std::vector<std::string>> lists;
+  for (auto const& [place, entry] : kept)
+    if (entry.listed && !entry.record.ended) lists[place.first].push_back(place.second);
   for (auto& [operator_id, prefixes] : lists) {
     auto const subkey = detail::subkey(operator_id);
     // Other keepers of the same operator know other tasks of it: theirs stay.
     if (found && found->dictionary) {
       auto const there = found->dictionary->find(subkey);
       if (there != found->dictionary->end())
-        for (auto& prefix : prefixes_in(there->second.value))
+        for (auto& prefix : detail::prefixes_in(there->second.value))
           if (std::find(prefixes.begin(), prefixes.end(), prefix) == prefixes.end() &&
               !kept.contains(Key(operator_id, prefix)))
             prefixes.push_back(std::move(prefix));
@@ -275,9 +268,11 @@ Co<void> Directory::close() {
 void Directory::keep_alive(TaskRecord record, Bytes envelope, bool listed) {
   Key const key(record.operator_id, record.prefix);
   auto const at = state_->kept.find(key);
-  if (at != state_->kept.end() && at->second.record.version > record.version) {
-    at->second.listed |= listed;
-    return;
+  if (at != state_->kept.end()) {
+    // Once listed it stays listed, whoever keeps it next.
+    listed |= at->second.listed;
+    at->second.listed = listed;
+    if (at->second.record.version > record.version) return;
   }
   state_->kept.insert_or_assign(key, State::Kept{std::move(record), std::move(envelope), listed});
   state_->dirty = true;
@@ -342,7 +337,7 @@ Co<Result<std::vector<TaskRecord>>> Directory::listed(TimePoint deadline) {
     for (auto const& [subkey, value] : *found->dictionary) {
       auto const id = detail::operator_of(subkey);
       if (!id) continue;
-      for (auto& prefix : prefixes_in(value.value))
+      for (auto& prefix : detail::prefixes_in(value.value))
         if (keys.size() < kMaxChecked) keys.emplace_back(*id, std::move(prefix));
     }
   auto const records = co_await state->checked(std::move(keys), deadline);

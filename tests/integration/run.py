@@ -14,8 +14,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from harness import averaged_with, publisher, run_scenarios, scenario, start  # noqa: E402
 from swarm import lay_out_task, run  # noqa: E402
 import bad_days  # noqa: E402, F401  (registers its scenarios)
+import control  # noqa: E402, F401  (likewise)
 import guest  # noqa: E402, F401  (likewise)
 import headless  # noqa: E402, F401  (likewise)
+import joining  # noqa: E402, F401  (likewise)
 
 
 def link_by(link, process):

@@ -44,6 +44,13 @@ TEST_CASE("shares are written with a digit") {
 }
 
 TEST_CASE("a PeerID is told by its end") {
-  CHECK(short_id("12D3KooWFfi9KVLNoTsARYETUH2Sg5GbPnUXjCFJatDZG2bGig7x") == "Ffi9…ig7x");
+  CHECK(short_id("12D3KooWFfi9KVLNoTsARYETUH2Sg5GbPnUXjCFJatDZG2bGig7x") ==
+        "Ffi9…ig7x");
   CHECK(short_id("short") == "short");
+}
+
+TEST_CASE("a key to be read aloud stands in groups of four, whole") {
+  CHECK(readable_key("12D3KooWFf") == "12D3 KooW Ff");
+  CHECK(readable_key("12D3") == "12D3");
+  CHECK(readable_key("").empty());
 }

@@ -1,48 +1,198 @@
 // SPDX-License-Identifier: MIT
 #include "ui/panels/projects.hpp"
 
-#include <cstring>
+#include <algorithm>
+#include <cmath>
 
 #include "core/base/text.hpp"
 
 #include "ui/format.hpp"
+#include "ui/panels/empty.hpp"
 #include "ui/widgets/button.hpp"
 #include "ui/widgets/card.hpp"
 #include "ui/widgets/facts.hpp"
+#include "ui/widgets/picture.hpp"
 #include "ui/widgets/pill.hpp"
 #include "ui/widgets/progress.hpp"
 
 namespace waggle::ui {
 namespace {
 
-constexpr double kCopiedFor = 2;  // seconds that the button says so
+using node::Command;
 
-void task_card(Frame const& frame, node::TaskView const& t, ProjectsState& state) {
-  auto const& c = frame.colours();
-  Card const card(frame, cat(t.operator_id, "/", t.prefix).c_str());
+constexpr double kCopiedFor = 2;     // seconds that the button says so
+constexpr double kBrowseEach = 300;  // seconds; a node browses for ten minutes each time
+constexpr std::size_t kSamplesShown = 6;
+
+std::string name_of(std::string const& operator_id, std::string const& prefix) {
+  return cat(operator_id, "/", prefix);
+}
+
+// A title, and a pill at the right end of its line.
+void title(Frame const& frame, std::string_view words, std::string_view state, Colour colour) {
   auto const begin = ImGui::GetCursorScreenPos();
   float const room = ImGui::GetContentRegionAvail().x;
-  auto const words = state_words(t.state, frame.language);
-  float const pill_width = pill_size(frame, words).x;
+  float const width = pill_size(frame, state).x;
   draw_text(frame,
             *ImGui::GetWindowDrawList(),
             Font::title,
             begin,
-            c.text,
-            fitted(frame,
-                   Font::title,
-                   t.title.empty() ? t.prefix : t.title,
-                   room - pill_width - frame.px(space::m)));
-  ImGui::SetCursorScreenPos({begin.x + room - pill_width, begin.y});
-  pill(frame, words, state_colour(c, t.state));
+            frame.colours().text,
+            fitted(frame, Font::title, words, room - width - frame.px(space::m)));
+  ImGui::SetCursorScreenPos({begin.x + room - width, begin.y});
+  pill(frame, state, colour);
   ImGui::SetCursorScreenPos({begin.x, begin.y + frame.fonts.get(Font::title)->FontSize});
   gap(frame, space::s);
-  text(frame,
-       Font::body,
-       c.muted,
-       fill(Text::project_joined,
-            frame.language,
-            {count(static_cast<double>(t.samples_given), frame.language)}));
+}
+
+// A name, and a value that takes as many lines as it needs: a key must be readable whole.
+void long_fact(Frame const& frame, Text name, std::string_view value) {
+  float const begin = ImGui::GetCursorPosX();
+  float const label = std::min(frame.px(170), ImGui::GetContentRegionAvail().x * 0.4F);
+  text(frame, Font::body, frame.colours().muted, fitted(frame, Font::body, frame.tr(name), label));
+  ImGui::SameLine(begin + label, 0);
+  wrapped(frame, Font::body, frame.colours().text, value);
+}
+
+// What somebody must know before joining.
+void about(Frame const& frame, node::KnownTaskView const& k) {
+  auto const& l = frame.language;
+  if (!k.description.empty()) {
+    auto words = std::string_view(k.description);
+    while (!words.empty() && (words.front() == '\n' || words.front() == ' '))
+      words.remove_prefix(1);
+    wrapped(frame, Font::body, frame.colours().text, words);
+    gap(frame, space::m);
+  }
+  long_fact(frame, Text::operator_key, readable_key(k.operator_id));
+  fact(frame, Text::prefix, k.prefix);
+  if (!k.model.empty())
+    fact(frame,
+         Text::about_model,
+         fill(Text::about_parameters, l, {k.model, count(static_cast<double>(k.parameters), l)}));
+  fact(frame, Text::data_licence, k.licence);
+  fact(frame,
+       Text::to_download,
+       k.download == 0 ? std::string(frame.tr(Text::nothing_to_download))
+                       : bytes(static_cast<double>(k.download)));
+  auto const disk = bytes(static_cast<double>(k.disk_needed));
+  fact(frame,
+       Text::it_needs,
+       k.memory_needed == 0
+           ? fill(Text::needs_disk, l, {disk})
+           : fill(Text::needs_memory_disk, l, {bytes(static_cast<double>(k.memory_needed)), disk}));
+}
+
+node::KnownTaskView const* card_of(Frame const& frame, node::TaskView const& t) {
+  for (auto const& k : frame.snapshot->known_tasks)
+    if (k.prefix == t.prefix && k.operator_id == t.operator_id && k.joined) return &k;
+  return nullptr;
+}
+
+void samples(Frame& frame, node::TaskView const& t) {
+  frame.wants_examples = true;
+  auto const* const examples = frame.examples;
+  if (examples == nullptr || examples->prefix != t.prefix || examples->operator_id != t.operator_id)
+    return;
+  float const size = frame.px(56);
+  std::size_t shown = 0;
+  for (auto const& item : examples->items) {
+    if (item.pixels.empty() || shown == kSamplesShown) continue;
+    if (shown > 0) {
+      ImGui::SameLine(0, frame.px(space::s));
+      if (ImGui::GetContentRegionAvail().x < size) {
+        ImGui::NewLine();
+        break;
+      }
+    }
+    picture(frame, item, size);
+    ++shown;
+  }
+  if (shown > 0) gap(frame, space::m);
+}
+
+void operators(Frame& frame, std::string const& prefix, std::vector<std::string> const& choices) {
+  wrapped(frame, Font::body, frame.colours().text, frame.tr(Text::link_choice));
+  gap(frame, space::s);
+  for (auto const& id : choices) {
+    ImGui::PushID(id.c_str());
+    wrapped(frame, Font::body, frame.colours().text, readable_key(id));
+    gap(frame, space::xs);
+    if (button(frame, "choose", frame.tr(Text::choose_operator)))
+      frame.commands.push_back(
+          {.kind = Command::Kind::look, .link = cat("waggle:", prefix, "?op=", id)});
+    gap(frame, space::s);
+    ImGui::PopID();
+  }
+}
+
+void leave_buttons(Frame& frame, std::string const& name, ProjectsState& state) {
+  if (state.leaving != name) {
+    if (button(frame,
+               "leave",
+               frame.tr(Text::leave),
+               ButtonKind::quiet,
+               Icon::none,
+               frame.tr(Text::leave_hint)))
+      state.leaving = name;
+    return;
+  }
+  if (button(frame, "sure", frame.tr(Text::leave_sure))) {
+    frame.commands.push_back({.kind = Command::Kind::leave, .prefix = name});
+    state.leaving.clear();
+  }
+  ImGui::SameLine(0, frame.px(space::s));
+  if (button(frame, "stay", frame.tr(Text::stay))) state.leaving.clear();
+  wrapped(frame, Font::small, frame.colours().warn, frame.tr(Text::leave_text));
+}
+
+void task_buttons(Frame& frame, node::TaskView const& t, ProjectsState& state) {
+  bool const idle = t.state == "waiting" || t.state == "done" || t.state == "failed";
+  auto const name = name_of(t.operator_id, t.prefix);
+  if (idle && !t.operator_id.empty()) {
+    if (button(frame,
+               "train",
+               frame.tr(Text::train_this),
+               ButtonKind::primary,
+               Icon::play,
+               frame.tr(Text::train_this_hint)))
+      frame.commands.push_back({.kind = Command::Kind::resume, .prefix = name});
+    ImGui::SameLine(0, frame.px(space::s));
+  }
+  if (!t.link.empty()) {
+    bool const copied = ImGui::GetTime() < state.copied_until;
+    if (button(frame,
+               "copy",
+               frame.tr(copied ? Text::copied : Text::copy_link),
+               ButtonKind::quiet,
+               copied ? Icon::check : Icon::copy)) {
+      ImGui::SetClipboardText(t.link.c_str());
+      state.copied_until = ImGui::GetTime() + kCopiedFor;
+    }
+    ImGui::SameLine(0, frame.px(space::s));
+  }
+  leave_buttons(frame, t.operator_id.empty() ? t.prefix : name, state);
+}
+
+void task_card(Frame& frame, node::TaskView const& t, ProjectsState& state) {
+  auto const& c = frame.colours();
+  Card const card(frame, cat("task/", t.operator_id, "/", t.prefix).c_str());
+  title(frame,
+        t.title.empty() ? t.prefix : t.title,
+        state_words(t.state, frame.language),
+        state_colour(c, t.state));
+  if (t.state == "choice") {
+    operators(frame, t.prefix, t.choices);
+    leave_buttons(frame, t.prefix, state);
+    return;
+  }
+  if (t.samples_given > 0)
+    text(frame,
+         Font::body,
+         c.muted,
+         fill(Text::project_joined,
+              frame.language,
+              {count(static_cast<double>(t.samples_given), frame.language)}));
   if (!t.reason.empty())
     wrapped(frame,
             Font::body,
@@ -60,21 +210,61 @@ void task_card(Frame const& frame, node::TaskView const& t, ProjectsState& state
               {bytes(static_cast<double>(t.fetch_done)),
                bytes(static_cast<double>(t.fetch_total))}));
   }
-  gap(frame, space::l);
-  fact(frame, Text::prefix, t.prefix);
-  fact(frame, Text::operator_key, t.operator_id);
-  if (t.link.empty()) return;
-  fact(frame, Text::link, t.link);
   gap(frame, space::m);
-  bool const copied = ImGui::GetTime() < state.copied_until;
-  if (button(frame,
-             "copy",
-             frame.tr(copied ? Text::copied : Text::copy_link),
-             ButtonKind::quiet,
-             copied ? Icon::check : Icon::copy)) {
-    ImGui::SetClipboardText(t.link.c_str());
-    state.copied_until = ImGui::GetTime() + kCopiedFor;
+  if (auto const* const known = card_of(frame, t)) {
+    if (&t == frame.task()) samples(frame, t);
+    about(frame, *known);
+  } else {
+    fact(frame, Text::prefix, t.prefix);
+    if (!t.operator_id.empty()) long_fact(frame, Text::operator_key, readable_key(t.operator_id));
   }
+  gap(frame, space::m);
+  task_buttons(frame, t, state);
+}
+
+Text source_text(std::string_view source) {
+  if (source == "directory") return Text::from_directory;
+  return source == "lan" ? Text::from_lan : Text::from_link;
+}
+
+void known_card(Frame& frame, node::KnownTaskView const& k) {
+  auto const& c = frame.colours();
+  Card const card(frame, cat("known/", k.operator_id, "/", k.prefix).c_str());
+  bool const failed = k.state == "failed";
+  title(frame,
+        k.title.empty() ? k.prefix : k.title,
+        failed ? frame.tr(Text::link_failed) : frame.tr(source_text(k.source)),
+        failed ? c.bad : c.swarm);
+  auto const dismiss = [&] {
+    if (k.source == "link" && button(frame, "dismiss", frame.tr(Text::dismiss)))
+      frame.commands.push_back(
+          {.kind = Command::Kind::leave,
+           .prefix = k.operator_id.empty() ? k.prefix : name_of(k.operator_id, k.prefix)});
+  };
+  if (k.state == "choice") {
+    operators(frame, k.prefix, k.choices);
+    return dismiss();
+  }
+  if (k.state != "found") {
+    wrapped(frame,
+            Font::body,
+            failed ? c.bad : c.muted,
+            failed ? k.reason : std::string(frame.tr(Text::link_looking)));
+    gap(frame, space::m);
+    return dismiss();
+  }
+  about(frame, k);
+  gap(frame, space::s);
+  wrapped(frame,
+          Font::body,
+          k.fits ? c.good : c.warn,
+          k.fits ? std::string(frame.tr(Text::machine_fits))
+                 : fill(Text::machine_lacks, frame.language, {k.missing}));
+  gap(frame, space::m);
+  if (button(frame, "join", frame.tr(Text::join), ButtonKind::primary, Icon::play))
+    frame.commands.push_back({.kind = Command::Kind::join, .link = k.link});
+  if (k.source == "link") ImGui::SameLine(0, frame.px(space::s));
+  dismiss();
 }
 
 bool is_link(std::string_view text) {
@@ -82,14 +272,15 @@ bool is_link(std::string_view text) {
   return text.starts_with(kScheme) && text.size() > kScheme.size();
 }
 
-void join(Frame& frame, ProjectsState& state) {
+void paste(Frame& frame, ProjectsState& state) {
   auto const& c = frame.colours();
-  Card const card(frame, "join");
+  Card const card(frame, "paste");
   text(frame, Font::title, c.text, frame.tr(Text::join_title));
   gap(frame, space::xs);
   wrapped(frame, Font::body, c.muted, frame.tr(Text::join_text));
+  wrapped(frame, Font::body, c.muted, frame.tr(Text::link_text));
   gap(frame, space::m);
-  float const side = button_width(frame, frame.tr(Text::join));
+  float const side = button_width(frame, frame.tr(Text::look));
   float const room = ImGui::GetContentRegionAvail().x;
   ImGui::PushFont(frame.fonts.get(Font::body));
   auto const line = frame.fonts.get(Font::body)->FontSize;
@@ -104,38 +295,56 @@ void join(Frame& frame, ProjectsState& state) {
   ImGui::PopStyleVar();
   ImGui::PopFont();
   ImGui::SameLine(0, frame.px(space::s));
-  if (button(frame, "join", frame.tr(Text::join), ButtonKind::primary) || entered) {
+  if (button(frame, "look", frame.tr(Text::look), ButtonKind::primary) || entered) {
     std::string_view link(state.link.data());
     while (!link.empty() && (link.front() == ' ' || link.front() == '\n')) link.remove_prefix(1);
     while (!link.empty() && (link.back() == ' ' || link.back() == '\n')) link.remove_suffix(1);
     state.wrong = !is_link(link);
-    if (!state.wrong) frame.join = link;
+    if (!state.wrong) {
+      frame.commands.push_back({.kind = Command::Kind::look, .link = std::string(link)});
+      state.link.fill('\0');
+    }
   }
   if (state.wrong) text(frame, Font::body, c.bad, frame.tr(Text::link_is_wrong));
+}
+
+void browse(Frame& frame, ProjectsState& state) {
+  double const now = ImGui::GetTime();
+  if (state.browse_at >= 0 && now < state.browse_at) return;
+  state.browse_at = now + kBrowseEach;
+  frame.commands.push_back({.kind = Command::Kind::browse});
 }
 
 }  // namespace
 
 void draw_projects(Frame& frame, ProjectsState& state) {
-  if (frame.snapshot != nullptr)
-    for (auto const& t : frame.snapshot->tasks) {
-      task_card(frame, t, state);
-      gap(frame, space::m);
-    }
-  if (frame.can_join) {
-    join(frame, state);
+  if (frame.snapshot == nullptr) {
+    draw_empty(frame);
     return;
   }
-  Card const card(frame, "later");
-  bool const none = frame.task() == nullptr;
-  text(frame,
-       Font::strong,
-       frame.colours().text,
-       frame.tr(none ? Text::no_projects : Text::join_title));
-  wrapped(frame,
-          Font::body,
-          frame.colours().muted,
-          frame.tr(none ? Text::no_node_text : Text::join_later));
+  browse(frame, state);
+  auto const& known = frame.snapshot->known_tasks;
+  // A link that somebody just gave is what they want to see.
+  for (auto const& k : known)
+    if (!k.joined && k.source == "link") {
+      known_card(frame, k);
+      gap(frame, space::m);
+    }
+  for (auto const& t : frame.snapshot->tasks) {
+    task_card(frame, t, state);
+    gap(frame, space::m);
+  }
+  paste(frame, state);
+  gap(frame, space::l);
+  heading(frame, frame.tr(Text::found_projects));
+  bool any = false;
+  for (auto const& k : known)
+    if (!k.joined && k.source != "link") {
+      known_card(frame, k);
+      gap(frame, space::m);
+      any = true;
+    }
+  if (!any) wrapped(frame, Font::body, frame.colours().muted, frame.tr(Text::found_none));
 }
 
 }  // namespace waggle::ui

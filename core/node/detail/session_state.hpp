@@ -13,6 +13,7 @@
 #include "core/node/trainer.hpp"
 #include "core/node/wish.hpp"
 #include "core/optim/collaborative_optimizer.hpp"
+#include "core/optim/swarm_metrics.hpp"
 
 namespace waggle::node {
 
@@ -33,10 +34,13 @@ struct Session::State {
   task::Definition definition;
   std::unique_ptr<Trainer> trainer;
   std::unique_ptr<optim::CollaborativeOptimizer> optimizer;
+  std::unique_ptr<optim::SwarmMetrics> metrics;  ///< below the optimizer, whose validator it needs
   TaskView view;
   events::Given given;
   std::int64_t finish_at = 0;  ///< 0: not asked
   bool finish_soon = false;
+  bool makes_way = false;  ///< for another task: no last measurement
+  bool discards = false;   ///< the task is to be forgotten: no saving either
   bool target_reached = false;
   bool measure_whole = false;  ///< asked for
   bool paused_by_user = false;
@@ -47,6 +51,9 @@ struct Session::State {
   TimePoint last_checkpoint{};
   TimePoint next_evaluation{};
   TimePoint last_progress{};
+  TimePoint examples_until{};
+  TimePoint next_examples{};
+  std::shared_ptr<Examples const> examples;
   std::int64_t checkpoint_epoch = -1;
   std::shared_ptr<averaging::StateSnapshot const> unsaved;  ///< what a full disk did not take
   Scope scope;
@@ -65,6 +72,7 @@ struct Session::State {
   Co<Status> run();
   bool enough(optim::EpochReport const& report) const;
   void epoch_ended(optim::EpochReport const& report);
+  void tell_metrics(optim::EpochReport const& report);
   static RoundView round_view(optim::EpochReport const& report);
   void note_in_ledger(optim::EpochReport const& report, double flops);
   Co<Status> finish_well();
@@ -75,6 +83,7 @@ struct Session::State {
   Co<Status> measure_and_save(optim::EpochReport const& report);
   void wait_for_room(std::string why, std::int64_t epoch);
   Co<void> save_when_there_is_room(std::int64_t epoch);
+  Co<Status> make_examples(std::int64_t epoch);
   bool my_turn(optim::EpochReport const& report) const;
   void take_measurement(std::int64_t epoch, Evaluation const& measured, Measured how);
   Co<Status> save(std::int64_t epoch);

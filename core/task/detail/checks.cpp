@@ -12,6 +12,7 @@ namespace {
 // A larger model is refused before anything is allocated for it.
 constexpr double kMaxParameters = 2e10;
 constexpr std::size_t kMaxFileName = 200;
+constexpr std::size_t kMaxLabel = 60;
 
 class Checker {
  public:
@@ -25,6 +26,7 @@ class Checker {
           "task", "prefix", cat("expected [a-z0-9][a-z0-9_-]{0,63}, found ", shown(d.prefix)));
     WAGGLE_TRY_STATUS(model());
     WAGGLE_TRY_STATUS(files());
+    WAGGLE_TRY_STATUS(labels());
     auto const& t = d.train;
     if (t.nesterov && t.momentum == 0)
       return places_.error(
@@ -93,6 +95,30 @@ class Checker {
     for (double const value : definition_.data.std)
       if (!(value > 0))
         return places_.error("data", "std", cat("expected numbers above 0, found ", value));
+    return ok();
+  }
+
+  Status labels() const {
+    auto const& labels = definition_.data.labels;
+    if (labels.empty()) return ok();
+    if (static_cast<std::int64_t>(labels.size()) != definition_.model.classes)
+      return places_.error("data",
+                           "labels",
+                           cat("expected one name a class (model.classes is ",
+                               definition_.model.classes,
+                               "), found ",
+                               labels.size()));
+    for (auto const& label : labels) {
+      bool const plain = !label.empty() && label.size() <= kMaxLabel &&
+                         std::none_of(label.begin(), label.end(), [](char c) {
+                           return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+                         });
+      if (!plain)
+        return places_.error(
+            "data",
+            "labels",
+            cat("expected names of 1 to ", kMaxLabel, " bytes, found ", shown(label)));
+    }
     return ok();
   }
 

@@ -83,6 +83,8 @@ constexpr Field kFields[] = {
    "The same for what is never trained on. Needed for idx-images; without it, text holds test_fraction out."},
   {"data", "licence", SLOT(data.licence), true, between(1, 200), kAlways,
    "Under which terms volunteers may store and pass the data on. They see it before joining."},
+  {"data", "labels", SLOT(data.labels), false, between(0, 1000), kImages,
+   "The classes' names, label 0 first, for people to read beside example predictions. Peers older than this field refuse a task that has it."},
   {"data", "mean", SLOT(data.mean), false, between(0, 64), kImages,
    "Subtracted from pixels scaled to [0, 1], one number a channel. Empty: nothing."},
   {"data", "std", SLOT(data.std), false, between(0, 64), kImages,

@@ -9,6 +9,8 @@ namespace waggle::task::detail {
 namespace {
 
 constexpr std::size_t kMsgpackHead = 5;  // bin 32
+// Of a prefix, and its head.
+constexpr std::size_t kMaxListedBytes = kMaxListedPrefixes * (64 + 5) + kMsgpackHead;
 
 }  // namespace
 
@@ -27,6 +29,21 @@ std::optional<Bytes> unwrap(ByteView value) {
 
 std::string claims_text(std::string_view prefix) {
   return cat(prefix, "_task");
+}
+
+std::vector<std::string> prefixes_in(ByteView value) {
+  std::vector<std::string> prefixes;
+  if (value.size() > kMaxListedBytes) return prefixes;
+  auto const decoded = wire::Msgpack::decode(value);
+  if (!decoded) return prefixes;
+  auto const items = decoded->items();
+  if (!items) return prefixes;
+  for (auto const& item : *items) {
+    auto const* text = item.get<std::string>();
+    if (text && valid_prefix(*text) && prefixes.size() < kMaxListedPrefixes)
+      prefixes.push_back(*text);
+  }
+  return prefixes;
 }
 
 Bytes subkey(PeerId const& operator_id) {

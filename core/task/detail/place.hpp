@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/task/record.hpp"
 
@@ -16,6 +18,9 @@ namespace waggle::task::detail {
 [[nodiscard]] std::string claims_text(std::string_view prefix);
 constexpr std::string_view kDirectoryText = "waggle/directory";
 constexpr std::size_t kMaxListedPrefixes = 16;
+
+/// The well-formed prefixes of an entry of the public directory, kMaxListedPrefixes at most.
+[[nodiscard]] std::vector<std::string> prefixes_in(ByteView value);
 
 /// An operator's PeerID as a subkey (msgpack bin), and back.
 [[nodiscard]] Bytes subkey(PeerId const& operator_id);

@@ -6,13 +6,15 @@
 
 using namespace waggle::node;
 
-TEST_CASE("a snapshot's JSON carries the schema, every task and null where nothing is known") {
+TEST_CASE("a snapshot's JSON carries the schema, every task and null where "
+          "nothing is known") {
   Snapshot snapshot;
   snapshot.peer_id = "12D3KooW";
   TaskView task;
   task.prefix = "fashion";
   task.epoch = 12;
-  task.last_round = RoundView{.epoch = 12, .outcome = "averaged", .group = {"a", "b"}};
+  task.last_round =
+      RoundView{.epoch = 12, .outcome = "averaged", .group = {"a", "b"}};
   snapshot.tasks.push_back(task);
   snapshot.peers.push_back({.id = "b", .round_trip_ms = 1.5});
   auto const json = nlohmann::json::parse(to_json(snapshot));
@@ -23,7 +25,8 @@ TEST_CASE("a snapshot's JSON carries the schema, every task and null where nothi
   CHECK(json.at("peers").at(0).at("round_trip_ms") == 1.5);
 }
 
-TEST_CASE("the rules and the machine are in it, null where the machine tells nothing") {
+TEST_CASE("the rules and the machine are in it, null where the machine tells "
+          "nothing") {
   Snapshot snapshot;
   snapshot.guest.resting = true;
   snapshot.guest.reason = "on battery (62 %)";
@@ -65,14 +68,30 @@ TEST_CASE("a snapshot survives the way to JSON and back") {
   task.title = "Clothes";
   task.epoch = -1;
   task.loss = 0.25;
-  task.last_round = RoundView{.epoch = 3, .outcome = "alone", .why = "nobody", .group = {"a"}};
+  task.last_round = RoundView{
+      .epoch = 3, .outcome = "alone", .why = "nobody", .group = {"a"}};
+  task.choices = {"x", "y"};
+  task.swarm_loss = 0.5;
+  task.swarm_loss_peers = 3;
   snapshot.tasks.push_back(task);
+  KnownTaskView known;
+  known.source = "directory";
+  known.title = "Clothes";
+  known.download = 1ull << 40;
+  known.fits = false;
+  known.missing = "memory";
+  known.choices = {"a"};
+  snapshot.known_tasks.push_back(known);
   auto const back = snapshot_from_json(to_json(snapshot));
   REQUIRE(back);
   CHECK(to_json(*back) == to_json(snapshot));
   CHECK(back->tasks.at(0).loss == 0.25);
   CHECK_FALSE(back->tasks.at(0).test_loss);
   CHECK(back->tasks.at(0).last_round->why == "nobody");
+  CHECK(back->tasks.at(0).choices.at(1) == "y");
+  CHECK(back->tasks.at(0).swarm_loss == 0.5);
+  CHECK(back->known_tasks.at(0).download == 1ull << 40);
+  CHECK_FALSE(back->known_tasks.at(0).fits);
 }
 
 TEST_CASE("fields that are missing or of another kind keep their defaults") {
@@ -89,7 +108,7 @@ TEST_CASE("fields that are missing or of another kind keep their defaults") {
 }
 
 TEST_CASE("what is no snapshot is malformed") {
-  for (auto const* const text :
+  for (auto const *const text :
        {"", "{}", "[]", "{\"schema\":2}", "{\"schema\":\"1\"}", "nonsense"})
     CHECK_FALSE(snapshot_from_json(text));
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "core/optim/swarm_metrics.hpp"
+
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include "core/dht/schema_validator.hpp"
+
+using namespace waggle;
+using namespace waggle::optim;
+
+namespace {
+
+LocalMetrics claim(std::int64_t step, double mean, std::int64_t mini_steps = 10) {
+  return {step, 100, 640, mean * static_cast<double>(mini_steps), mini_steps};
+}
+
+wire::Msgpack with(std::string const& field, wire::Msgpack value) {
+  auto map = *claim(7, 0.5).to_msgpack().get<wire::Msgpack::Map>();
+  for (auto& [key, old] : map)
+    if (*key.get<std::string>() == field) old = std::move(value);
+  return map;
+}
+
+}  // namespace
+
+TEST_SUITE("SwarmMetrics") {
+  TEST_CASE("a record comes back equal, and is what hivemind's schema asks for") {
+    auto const ours = claim(7, 0.5);
+    auto const bytes = ours.to_msgpack().encode();
+    auto const decoded = wire::Msgpack::decode(bytes);
+    REQUIRE(decoded);
+    auto const back = LocalMetrics::from_msgpack(*decoded);
+    REQUIRE(back);
+    CHECK(*back == ours);
+    auto const schema = dht::metrics_schema("run");
+    REQUIRE(schema.fields.size() == 5);
+    for (auto const& field : schema.fields) CHECK(decoded->find(field.name) != nullptr);
+  }
+
+  TEST_CASE("what is no such record is refused") {
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    for (auto const& value : {with("step", -1),
+                              with("step", 7.0),
+                              with("step", std::numeric_limits<std::int64_t>::max()),
+                              with("samples_per_second", -0.5),
+                              with("samples_per_second", 3),
+                              with("loss", nan),
+                              with("loss", "low"),
+                              with("mini_steps", -3),
+                              wire::Msgpack("text"),
+                              wire::Msgpack(),
+                              wire::Msgpack(wire::Msgpack::Map{})})
+      CHECK(!LocalMetrics::from_msgpack(value));
+  }
+
+  TEST_CASE("the swarm's loss is the middle of near claims, so that a liar moves it little") {
+    std::vector<LocalMetrics> claims{claim(100, 0.4), claim(101, 0.5), claim(99, 0.6)};
+    CHECK(swarm_loss(claims, 100)->loss == doctest::Approx(0.5));
+    CHECK(swarm_loss(claims, 100)->peers == 3);
+    claims.push_back(claim(100, -1e300));
+    CHECK(swarm_loss(claims, 100)->loss == doctest::Approx(0.45));
+    // Far epochs and epochs without a sample say nothing.
+    claims.push_back(claim(100 + SwarmMetrics::kNearEpochs + 1, 9));
+    claims.push_back(claim(0, 9));
+    claims.push_back({100, 0, 0, 0, 0});
+    CHECK(swarm_loss(claims, 100)->peers == 4);
+  }
+
+  TEST_CASE("without a claim there is no loss") {
+    CHECK(!swarm_loss({}, 5));
+    std::vector<LocalMetrics> const far{claim(1000, 0.5)};
+    CHECK(!swarm_loss(far, 5));
+  }
+}
