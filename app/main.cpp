@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The whole program in one screen: name the subcommands, parse, run the one
-// that was chosen.
+// The whole program in one screen: name the subcommands, parse, run the one that was chosen.
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,32 +7,28 @@
 
 #include "app/command.hpp"
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   using namespace waggle::app;
-  CLI::App app{"Waggle: strangers' computers train a neural network together, "
-               "with no server in the middle.",
-               "waggle"};
+  CLI::App app{
+      "Waggle: strangers' computers train a neural network together, with no server in the middle.",
+      "waggle"};
   app.set_version_flag("--version", std::string(WAGGLE_VERSION));
   app.require_subcommand(0, 1);
-  app.footer("Examples:\n"
-             "  waggle demo                                   four processes "
-             "on this machine train "
-             "together\n"
-             "  waggle run 'waggle:fashion_resnet?op=…&peer=…'  join a task by "
-             "its link\n"
-             "  waggle publish task.toml                      publish a task "
-             "and print its link\n"
-             "  waggle status                                 what the running "
-             "program does\n");
+  app.footer(
+      "Examples:\n"
+      "  waggle demo                                   four processes on this machine train "
+      "together\n"
+      "  waggle run 'waggle:fashion_resnet?op=…&peer=…'  join a task by its link\n"
+      "  waggle publish task.toml                      publish a task and print its link\n"
+      "  waggle status                                 what the running program does\n");
 
   Common common;
   common.data_dir = waggle::node::default_data_dir();
   Action chosen;
   for (auto const add : {
-           add_run,     add_publish, add_node,        add_demo,   add_status,
-           add_control, add_join,    add_monitor,     add_pair,   add_machines,
-           add_export,  add_leave,   add_key,         add_doctor, add_logs,
-           add_report,  add_web,     add_completions,
+           add_run,    add_publish, add_node, add_demo,     add_status, add_control,
+           add_join,   add_monitor, add_pair, add_machines, add_export, add_leave,
+           add_key,    add_doctor,  add_logs, add_report,   add_web,    add_completions,
 #ifdef WAGGLE_GUI
            add_window,
 #endif
@@ -42,19 +37,18 @@ int main(int argc, char **argv) {
 
   try {
     app.parse(argc, argv);
-  } catch (CLI::CallForHelp const &e) {
+  } catch (CLI::CallForHelp const& e) {
     return app.exit(e);
-  } catch (CLI::CallForVersion const &e) {
+  } catch (CLI::CallForVersion const& e) {
     return app.exit(e);
-  } catch (CLI::ParseError const &e) {
+  } catch (CLI::ParseError const& e) {
     app.exit(e);
     return kUsage;
   }
 #ifdef WAGGLE_GUI
   // Alone, where there is a screen: the window.
   if (!chosen && argc == 1 &&
-      (std::getenv("DISPLAY") != nullptr ||
-       std::getenv("WAYLAND_DISPLAY") != nullptr))
+      (std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr))
     app.parse("window");
 #endif
   if (!chosen) {

@@ -22,38 +22,33 @@ struct Flags {
   std::string link;
 };
 
-ui::Language language_of(Flags const &flags) {
-  if (!flags.language.empty())
-    return ui::language_of_locale(flags.language);
-  for (auto const *const name : {"LC_ALL", "LC_MESSAGES", "LANG"})
-    if (auto const *const value = std::getenv(name);
-        value != nullptr && *value != '\0')
+ui::Language language_of(Flags const& flags) {
+  if (!flags.language.empty()) return ui::language_of_locale(flags.language);
+  for (auto const* const name : {"LC_ALL", "LC_MESSAGES", "LANG"})
+    if (auto const* const value = std::getenv(name); value != nullptr && *value != '\0')
       return ui::language_of_locale(value);
   return ui::Language::english;
 }
 
-ui::ShellState state_of(Flags const &flags) {
+ui::ShellState state_of(Flags const& flags) {
   ui::ShellState state;
-  state.choices.mode =
-      flags.theme == "light" ? ui::Mode::light : ui::Mode::dark;
+  state.choices.mode = flags.theme == "light" ? ui::Mode::light : ui::Mode::dark;
   state.choices.language = language_of(flags);
   state.choices.size = flags.size;
   for (int i = 0; i < ui::kPanelCount; ++i)
-    if (auto const panel = static_cast<ui::Panel>(i);
-        flags.panel == ui::name(panel))
+    if (auto const panel = static_cast<ui::Panel>(i); flags.panel == ui::name(panel))
       state.panel = panel;
-  if (!flags.link.empty())
-    state.panel = ui::Panel::projects;
+  if (!flags.link.empty()) state.panel = ui::Panel::projects;
   return state;
 }
 
-int run(Common const &common, Flags const &flags) {
+int run(Common const& common, Flags const& flags) {
   signals::catch_interrupts();
   ui::RunOptions options;
   options.state = state_of(flags);
   options.stop = [] { return signals::count() > 0; };
   if (common.json)
-    options.end = [](ui::FrameTimes const &times) {
+    options.end = [](ui::FrameTimes const& times) {
       nlohmann::json const object = {{"event", "window"},
                                      {"drawn", times.drawn},
                                      {"same", times.same},
@@ -66,42 +61,34 @@ int run(Common const &common, Flags const &flags) {
     };
   WindowSource source(common, flags.link);
   auto const done = ui::run(source, std::move(options));
-  if (!done)
-    return fail(common, done.error());
-  if (signals::count() > 0)
-    return signals::last_was_term() ? kDone : kInterrupted;
+  if (!done) return fail(common, done.error());
+  if (signals::count() > 0) return signals::last_was_term() ? kDone : kInterrupted;
   return kDone;
 }
 
-} // namespace
+}  // namespace
 
-void add_window(CLI::App &app, Common &common, Action &chosen) {
-  auto *const command = app.add_subcommand(
-      "window",
-      "Open the window: onto the Waggle that runs here, or to join a task");
+void add_window(CLI::App& app, Common& common, Action& chosen) {
+  auto* const command = app.add_subcommand(
+      "window", "Open the window: onto the Waggle that runs here, or to join a task");
   add_common(*command, common);
   auto const flags = std::make_shared<Flags>();
   command->add_option(
-      "link", flags->link,
-      "A task's link: its card is shown; joining is a press in the window");
+      "link", flags->link, "A task's link: its card is shown; joining is a press in the window");
   command->add_option("--theme", flags->theme, "dark or light [dark]")
       ->check(CLI::IsMember({"dark", "light"}));
   command->add_option("--language", flags->language, "en or zh [the locale's]")
       ->check(CLI::IsMember({"en", "zh"}));
-  command
-      ->add_option("--size", flags->size,
-                   "Of everything, beside the display's own [1]")
+  command->add_option("--size", flags->size, "Of everything, beside the display's own [1]")
       ->check(CLI::Range(0.75, 3.0));
   command->add_option("--panel", flags->panel, "The panel to begin with [home]")
-      ->check(CLI::IsMember(
-          {"home", "swarm", "learning", "projects", "log", "settings"}));
+      ->check(CLI::IsMember({"home", "swarm", "learning", "projects", "log", "settings"}));
   add_examples(*command,
                "  waggle window\n  waggle window --language zh --theme light\n"
                "  waggle window --data-dir /srv/waggle --panel swarm\n"
                "  waggle window 'waggle:fashion_resnet?op=…&peer=…'\n");
-  command->callback([&common, &chosen, flags] {
-    chosen = [&common, flags] { return run(common, *flags); };
-  });
+  command->callback(
+      [&common, &chosen, flags] { chosen = [&common, flags] { return run(common, *flags); }; });
 }
 
-} // namespace waggle::app
+}  // namespace waggle::app

@@ -13,14 +13,11 @@ namespace {
 
 std::string fixed(double value, int digits) {
   std::array<char, 64> buffer{};
-  int const n =
-      std::snprintf(buffer.data(), buffer.size(), "%.*f", digits, value);
-  std::string out(buffer.data(),
-                  static_cast<std::size_t>(std::max(0, std::min(n, 63))));
+  int const n = std::snprintf(buffer.data(), buffer.size(), "%.*f", digits, value);
+  std::string out(buffer.data(), static_cast<std::size_t>(std::max(0, std::min(n, 63))));
   // The locale may write a comma.
-  for (auto &c : out)
-    if (c == ',')
-      c = '.';
+  for (auto& c : out)
+    if (c == ',') c = '.';
   return out;
 }
 
@@ -29,10 +26,8 @@ constexpr double kRoundsUp = 1.0005;
 
 int digits_for(double value, int significant) {
   double const size = std::abs(value);
-  if (size == 0)
-    return 0;
-  int const whole =
-      static_cast<int>(std::floor(std::log10(size * kRoundsUp))) + 1;
+  if (size == 0) return 0;
+  int const whole = static_cast<int>(std::floor(std::log10(size * kRoundsUp))) + 1;
   return std::max(0, std::min(6, significant - whole));
 }
 
@@ -43,78 +38,60 @@ std::string grouped(std::uint64_t value) {
   return out;
 }
 
-} // namespace
+}  // namespace
 
 std::string decimal(double value, int significant) {
-  if (!std::isfinite(value))
-    return "–";
+  if (!std::isfinite(value)) return "–";
   return fixed(value, digits_for(value, significant));
 }
 
 std::string count(double value, Language language) {
-  if (!std::isfinite(value))
-    return "–";
+  if (!std::isfinite(value)) return "–";
   double const size = std::abs(value);
-  if (size < 10)
-    return fixed(value, value == std::floor(value) ? 0 : 1);
+  if (size < 10) return fixed(value, value == std::floor(value) ? 0 : 1);
   if (language == Language::chinese && size >= 1e5)
-    return size >= 1e8 ? cat(decimal(value / 1e8), " 亿")
-                       : cat(decimal(value / 1e4, 4), " 万");
-  if (size < 1e6 && value > 0)
-    return grouped(static_cast<std::uint64_t>(std::llround(value)));
-  if (size < 1e9)
-    return cat(decimal(value / 1e6), " M");
+    return size >= 1e8 ? cat(decimal(value / 1e8), " 亿") : cat(decimal(value / 1e4, 4), " 万");
+  if (size < 1e6 && value > 0) return grouped(static_cast<std::uint64_t>(std::llround(value)));
+  if (size < 1e9) return cat(decimal(value / 1e6), " M");
   return cat(decimal(value / 1e9), " G");
 }
 
 std::string bytes(double value) {
-  static constexpr std::array<char const *, 6> kUnits{"B",  "kB", "MB",
-                                                      "GB", "TB", "PB"};
+  static constexpr std::array<char const*, 6> kUnits{"B", "kB", "MB", "GB", "TB", "PB"};
   std::size_t unit = 0;
   // 999.95 would be written as 1000.
   while (std::abs(value) >= 999.5 && unit + 1 < kUnits.size()) {
     value /= 1000;
     ++unit;
   }
-  return cat(unit == 0 ? fixed(value, 0) : decimal(value, 3), " ",
-             kUnits[unit]);
+  return cat(unit == 0 ? fixed(value, 0) : decimal(value, 3), " ", kUnits[unit]);
 }
 
 std::string percent(double share) {
-  if (!std::isfinite(share))
-    return "–";
+  if (!std::isfinite(share)) return "–";
   double const value = 100 * share;
   return cat(fixed(value, std::abs(value) < 99.95 && value != 0 ? 1 : 0), " %");
 }
 
 std::string duration(double seconds, Language language) {
-  if (!std::isfinite(seconds) || seconds < 0)
-    return "–";
+  if (!std::isfinite(seconds) || seconds < 0) return "–";
   bool const zh = language == Language::chinese;
   auto const s = static_cast<std::uint64_t>(std::llround(seconds));
-  auto const two = [](std::uint64_t a, char const *unit, std::uint64_t b,
-                      char const *rest) {
+  auto const two = [](std::uint64_t a, char const* unit, std::uint64_t b, char const* rest) {
     return b == 0 ? cat(a, unit) : cat(a, unit, " ", b, rest);
   };
-  if (s < 60)
-    return cat(s, zh ? " 秒" : " s");
-  if (s < 3600)
-    return two(s / 60, zh ? " 分" : " min", s % 60, zh ? " 秒" : " s");
-  if (s < 86'400)
-    return two(s / 3600, zh ? " 小时" : " h", s % 3600 / 60,
-               zh ? " 分" : " min");
-  return two(s / 86'400, zh ? " 天" : " d", s % 86'400 / 3600,
-             zh ? " 小时" : " h");
+  if (s < 60) return cat(s, zh ? " 秒" : " s");
+  if (s < 3600) return two(s / 60, zh ? " 分" : " min", s % 60, zh ? " 秒" : " s");
+  if (s < 86'400) return two(s / 3600, zh ? " 小时" : " h", s % 3600 / 60, zh ? " 分" : " min");
+  return two(s / 86'400, zh ? " 天" : " d", s % 86'400 / 3600, zh ? " 小时" : " h");
 }
 
 std::string clock_time(double unix_time) {
   auto const seconds = static_cast<std::time_t>(unix_time);
   std::tm parts{};
-  if (::localtime_r(&seconds, &parts) == nullptr)
-    return "–";
+  if (::localtime_r(&seconds, &parts) == nullptr) return "–";
   std::array<char, 16> buffer{};
-  auto const n =
-      std::strftime(buffer.data(), buffer.size(), "%H:%M:%S", &parts);
+  auto const n = std::strftime(buffer.data(), buffer.size(), "%H:%M:%S", &parts);
   return {buffer.data(), n};
 }
 
@@ -123,10 +100,8 @@ std::string short_id(std::string_view id) {
   // Every Ed25519 PeerID begins with 12D3KooW: its end tells peers apart.
   constexpr std::string_view kCommon = "12D3KooW";
   if (id.starts_with(kCommon) && id.size() > kCommon.size() + 2 * kShown)
-    return cat(id.substr(kCommon.size(), kShown), "…",
-               id.substr(id.size() - kShown));
-  if (id.size() <= 2 * kShown + 2)
-    return std::string(id);
+    return cat(id.substr(kCommon.size(), kShown), "…", id.substr(id.size() - kShown));
+  if (id.size() <= 2 * kShown + 2) return std::string(id);
   return cat(id.substr(0, kShown), "…", id.substr(id.size() - kShown));
 }
 
@@ -138,4 +113,4 @@ std::string readable_key(std::string_view id) {
   return out;
 }
 
-} // namespace waggle::ui
+}  // namespace waggle::ui

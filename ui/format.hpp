@@ -9,8 +9,7 @@
 
 namespace waggle::ui {
 
-/// Figures as a person reads them; at most four significant digits, whatever
-/// the locale.
+/// Figures as a person reads them; at most four significant digits, whatever the locale.
 
 /// 950, 12,345, 1.23 M (English) or 123.4 万 (Chinese).
 [[nodiscard]] std::string count(double value, Language language);
@@ -28,4 +27,4 @@ namespace waggle::ui {
 /// A key in groups of four, to be read aloud and compared: 12D3 KooW …
 [[nodiscard]] std::string readable_key(std::string_view id);
 
-} // namespace waggle::ui
+}  // namespace waggle::ui

@@ -6,12 +6,10 @@
 
 namespace waggle::ui {
 
-node::TaskView const *Frame::task() const {
-  if (snapshot == nullptr)
-    return nullptr;
-  for (auto const &task : snapshot->tasks)
-    if (task.state != "waiting")
-      return &task;
+node::TaskView const* Frame::task() const {
+  if (snapshot == nullptr) return nullptr;
+  for (auto const& task : snapshot->tasks)
+    if (task.state != "waiting") return &task;
   return nullptr;
 }
 
@@ -19,35 +17,27 @@ bool Frame::is_self(std::string_view peer) const {
   return snapshot != nullptr && snapshot->peer_id == peer;
 }
 
-ImVec2 measure(Frame const &frame, Font font, std::string_view words) {
-  auto *const face = frame.fonts.get(font);
-  return face->CalcTextSizeA(face->FontSize, 1e9F, 0, words.data(),
-                             words.data() + words.size(), nullptr);
+ImVec2 measure(Frame const& frame, Font font, std::string_view words) {
+  auto* const face = frame.fonts.get(font);
+  return face->CalcTextSizeA(
+      face->FontSize, 1e9F, 0, words.data(), words.data() + words.size(), nullptr);
 }
 
-std::string fitted(Frame const &frame, Font font, std::string_view words,
-                   float width) {
-  if (measure(frame, font, words).x <= width)
-    return std::string(words);
+std::string fitted(Frame const& frame, Font font, std::string_view words, float width) {
+  if (measure(frame, font, words).x <= width) return std::string(words);
   std::string out(words);
   while (!out.empty()) {
     // A letter is a lead byte and its continuations.
-    while (!out.empty() &&
-           (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80)
-      out.pop_back();
-    if (!out.empty())
-      out.pop_back();
+    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80) out.pop_back();
+    if (!out.empty()) out.pop_back();
     auto const shown = out + "…";
-    if (measure(frame, font, shown).x <= width)
-      return shown;
+    if (measure(frame, font, shown).x <= width) return shown;
   }
   return "…";
 }
 
-void text(Frame const &frame, Font font, Colour colour,
-          std::string_view words) {
-  auto const shown =
-      fitted(frame, font, words, ImGui::GetContentRegionAvail().x);
+void text(Frame const& frame, Font font, Colour colour, std::string_view words) {
+  auto const shown = fitted(frame, font, words, ImGui::GetContentRegionAvail().x);
   ImGui::PushFont(frame.fonts.get(font));
   ImGui::PushStyleColor(ImGuiCol_Text, packed(colour));
   ImGui::TextUnformatted(shown.data(), shown.data() + shown.size());
@@ -57,29 +47,34 @@ void text(Frame const &frame, Font font, Colour colour,
     ImGui::SetTooltip("%.*s", static_cast<int>(words.size()), words.data());
 }
 
-void wrapped(Frame const &frame, Font font, Colour colour,
-             std::string_view words) {
+void wrapped(Frame const& frame, Font font, Colour colour, std::string_view words) {
   ImGui::PushFont(frame.fonts.get(font));
   ImGui::PushStyleColor(ImGuiCol_Text, packed(colour));
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() +
-                         ImGui::GetContentRegionAvail().x);
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x);
   ImGui::TextUnformatted(words.data(), words.data() + words.size());
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
   ImGui::PopFont();
 }
 
-void draw_text(Frame const &frame, ImDrawList &list, Font font, ImVec2 at,
-               Colour colour, std::string_view words) {
-  auto *const face = frame.fonts.get(font);
-  list.AddText(face, face->FontSize, {std::round(at.x), std::round(at.y)},
-               packed(colour), words.data(), words.data() + words.size());
+void draw_text(Frame const& frame,
+               ImDrawList& list,
+               Font font,
+               ImVec2 at,
+               Colour colour,
+               std::string_view words) {
+  auto* const face = frame.fonts.get(font);
+  list.AddText(face,
+               face->FontSize,
+               {std::round(at.x), std::round(at.y)},
+               packed(colour),
+               words.data(),
+               words.data() + words.size());
 }
 
-void gap(Frame const &frame, float units) {
+void gap(Frame const& frame, float units) {
   // The item above and Dummy() itself add the item spacing.
-  ImGui::Dummy({0, std::max(0.0F, frame.px(units) -
-                                      2 * ImGui::GetStyle().ItemSpacing.y)});
+  ImGui::Dummy({0, std::max(0.0F, frame.px(units) - 2 * ImGui::GetStyle().ItemSpacing.y)});
 }
 
-} // namespace waggle::ui
+}  // namespace waggle::ui

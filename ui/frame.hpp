@@ -18,51 +18,54 @@
 
 namespace waggle::ui {
 
-/// What a panel may know, and what it may ask for, during one frame. A panel is
-/// a function of this and of its own small state; it takes no lock, starts no
-/// work and keeps no pointer past the frame.
+/// What a panel may know, and what it may ask for, during one frame. A panel is a function of this
+/// and of its own small state; it takes no lock, starts no work and keeps no pointer past the
+/// frame.
 struct Frame {
-  node::Snapshot const *snapshot = nullptr; ///< null: no node answers
-  History const &history;
-  Fonts const &fonts;
+  node::Snapshot const* snapshot = nullptr;  ///< null: no node answers
+  History const& history;
+  Fonts const& fonts;
   Theme theme;
   Language language = Language::english;
-  bool own_node = false; ///< the node runs in this process
-  bool can_join = false; ///< a link may be joined from here
+  bool own_node = false;  ///< the node runs in this process
+  bool can_join = false;  ///< a link may be joined from here
 
-  node::Examples const *examples = nullptr; ///< the newest; null: none
-  bool wants_examples = false;              ///< this frame shows them
+  node::Examples const* examples = nullptr;  ///< the newest; null: none
+  bool wants_examples = false;               ///< this frame shows them
 
-  std::vector<node::Command> commands; ///< to be sent after the frame
-  std::string join;                    ///< a link to join after the frame
+  std::vector<node::Command> commands;  ///< to be sent after the frame
+  std::string join;                     ///< a link to join after the frame
 
-  [[nodiscard]] char const *tr(Text key) const { return ui::tr(key, language); }
+  [[nodiscard]] char const* tr(Text key) const { return ui::tr(key, language); }
 
   [[nodiscard]] float px(float units) const { return theme.px(units); }
 
-  [[nodiscard]] Palette const &colours() const { return theme.colours(); }
+  [[nodiscard]] Palette const& colours() const { return theme.colours(); }
 
-  /// The task that is shown: the one that trains, or did last; null if all
-  /// wait, and without any.
-  [[nodiscard]] node::TaskView const *task() const;
+  /// The task that is shown: the one that trains, or did last; null if all wait, and without any.
+  [[nodiscard]] node::TaskView const* task() const;
   [[nodiscard]] bool is_self(std::string_view peer) const;
 };
 
 /// One line of text, cut with an ellipsis at the end of the space that is left.
-void text(Frame const &frame, Font font, Colour colour, std::string_view words);
+void text(Frame const& frame, Font font, Colour colour, std::string_view words);
 /// As many lines as it takes.
-void wrapped(Frame const &frame, Font font, Colour colour,
-             std::string_view words);
+void wrapped(Frame const& frame, Font font, Colour colour, std::string_view words);
 /// The size that words take on one line.
-[[nodiscard]] ImVec2 measure(Frame const &frame, Font font,
-                             std::string_view words);
+[[nodiscard]] ImVec2 measure(Frame const& frame, Font font, std::string_view words);
 /// Words at a place, by a draw list: no item, no cursor.
-void draw_text(Frame const &frame, ImDrawList &list, Font font, ImVec2 at,
-               Colour colour, std::string_view words);
+void draw_text(Frame const& frame,
+               ImDrawList& list,
+               Font font,
+               ImVec2 at,
+               Colour colour,
+               std::string_view words);
 /// As much of the words as fits, "…" at the end where something is missing.
-[[nodiscard]] std::string fitted(Frame const &frame, Font font,
-                                 std::string_view words, float width);
+[[nodiscard]] std::string fitted(Frame const& frame,
+                                 Font font,
+                                 std::string_view words,
+                                 float width);
 /// Vertical room.
-void gap(Frame const &frame, float units);
+void gap(Frame const& frame, float units);
 
-} // namespace waggle::ui
+}  // namespace waggle::ui

@@ -11,20 +11,17 @@
 
 namespace waggle::ui {
 
-/// Where a window's snapshots come from and its commands go to: a node of this
-/// process or one behind a socket. Thread: every function is called by the
-/// window's thread and returns at once.
+/// Where a window's snapshots come from and its commands go to: a node of this process or one
+/// behind a socket. Thread: every function is called by the window's thread and returns at once.
 class Source {
-public:
+ public:
   virtual ~Source() = default;
 
   /// The newest; null while no node answers.
   [[nodiscard]] virtual std::shared_ptr<node::Snapshot const> snapshot() = 0;
   virtual void send(node::Command command) = 0;
-  /// Example predictions; `wanted`: somebody looks at them. Null while there
-  /// are none.
-  [[nodiscard]] virtual std::shared_ptr<node::Examples const>
-  examples(bool wanted) = 0;
+  /// Example predictions; `wanted`: somebody looks at them. Null while there are none.
+  [[nodiscard]] virtual std::shared_ptr<node::Examples const> examples(bool wanted) = 0;
   /// Why a command was not taken, once.
   [[nodiscard]] virtual std::optional<std::string> take_trouble() = 0;
 
@@ -34,4 +31,4 @@ public:
   [[nodiscard]] virtual bool own_node() const = 0;
 };
 
-} // namespace waggle::ui
+}  // namespace waggle::ui

@@ -20,51 +20,44 @@ constexpr std::array kStates{Word{"finding", Text::state_finding},
                              Word{"waiting", Text::state_waiting},
                              Word{"choice", Text::state_choice}};
 
-constexpr std::array kPhases{
-    Word{"training", Text::phase_training},
-    Word{"averaging gradients", Text::phase_averaging_gradients},
-    Word{"averaging state", Text::phase_averaging_state},
-    Word{"averaging the state for the last time", Text::phase_last_state},
-    Word{"leaving", Text::phase_leaving},
-    Word{"loading state", Text::phase_loading_state},
-    Word{"loading state: nobody offers it yet", Text::phase_no_state_yet},
-    Word{"looking for the swarm", Text::phase_looking},
-    Word{"paused", Text::phase_paused},
-    Word{"paused by you", Text::paused_by_you},
-    Word{"starting", Text::state_starting},
-    Word{"stepping", Text::phase_stepping},
-    Word{"waiting for the trainer", Text::phase_waiting}};
+constexpr std::array kPhases{Word{"training", Text::phase_training},
+                             Word{"averaging gradients", Text::phase_averaging_gradients},
+                             Word{"averaging state", Text::phase_averaging_state},
+                             Word{"averaging the state for the last time", Text::phase_last_state},
+                             Word{"leaving", Text::phase_leaving},
+                             Word{"loading state", Text::phase_loading_state},
+                             Word{"loading state: nobody offers it yet", Text::phase_no_state_yet},
+                             Word{"looking for the swarm", Text::phase_looking},
+                             Word{"paused", Text::phase_paused},
+                             Word{"paused by you", Text::paused_by_you},
+                             Word{"starting", Text::state_starting},
+                             Word{"stepping", Text::phase_stepping},
+                             Word{"waiting for the trainer", Text::phase_waiting}};
 
 template <std::size_t N>
-std::optional<Text> find(std::array<Word, N> const &words,
-                         std::string_view word) {
-  for (auto const &[name, key] : words)
-    if (name == word)
-      return key;
+std::optional<Text> find(std::array<Word, N> const& words, std::string_view word) {
+  for (auto const& [name, key] : words)
+    if (name == word) return key;
   return std::nullopt;
 }
 
-} // namespace
+}  // namespace
 
-char const *tr(Text key, Language language) {
+char const* tr(Text key, Language language) {
   auto const at = static_cast<std::size_t>(key);
   auto const rows = catalogue();
-  if (at >= rows.size())
-    return "";
+  if (at >= rows.size()) return "";
   return language == Language::chinese ? rows[at].chinese : rows[at].english;
 }
 
-std::string fill(std::string_view pattern,
-                 std::initializer_list<std::string_view> values) {
+std::string fill(std::string_view pattern, std::initializer_list<std::string_view> values) {
   std::string out;
-  auto const *next = values.begin();
+  auto const* next = values.begin();
   while (!pattern.empty()) {
     auto const at = pattern.find("{}");
     out += pattern.substr(0, at);
-    if (at == std::string_view::npos)
-      break;
-    if (next != values.end())
-      out += *next++;
+    if (at == std::string_view::npos) break;
+    if (next != values.end()) out += *next++;
     pattern.remove_prefix(at + 2);
   }
   return out;
@@ -84,13 +77,10 @@ std::string state_words(std::string_view state, Language language) {
 }
 
 std::string translated(std::string_view words, Language language) {
-  if (auto const key = phase_text(words))
-    return tr(*key, language);
-  if (auto const key = state_text(words))
-    return tr(*key, language);
+  if (auto const key = phase_text(words)) return tr(*key, language);
+  if (auto const key = state_text(words)) return tr(*key, language);
   // "loading state: 154 of 154 KiB".
-  if (words.starts_with("loading state"))
-    return tr(Text::phase_loading_state, language);
+  if (words.starts_with("loading state")) return tr(Text::phase_loading_state, language);
   return std::string(words);
 }
 
@@ -98,4 +88,4 @@ Language language_of_locale(std::string_view locale) {
   return locale.starts_with("zh") ? Language::chinese : Language::english;
 }
 
-} // namespace waggle::ui
+}  // namespace waggle::ui

@@ -240,47 +240,43 @@ enum class Text : std::uint16_t {
   tray_nothing,
   tray_goes_on,
   tray_goes_on_text,
-  count_, ///< how many there are; no text
+  count_,  ///< how many there are; no text
 };
 
-inline constexpr std::size_t kTextCount =
-    static_cast<std::size_t>(Text::count_);
+inline constexpr std::size_t kTextCount = static_cast<std::size_t>(Text::count_);
 
 /// One row of the catalogue.
 struct Entry {
   Text key;
-  char const *english;
-  char const *chinese;
+  char const* english;
+  char const* chinese;
 };
 
 [[nodiscard]] std::span<Entry const> catalogue();
 
 /// The words of a key, static. Cost: O(1).
-[[nodiscard]] char const *tr(Text key, Language language);
+[[nodiscard]] char const* tr(Text key, Language language);
 
 /// Puts `values` for the {}s of a text, in order; those left over are dropped.
 [[nodiscard]] std::string fill(std::string_view pattern,
                                std::initializer_list<std::string_view> values);
 
-[[nodiscard]] inline std::string
-fill(Text key, Language language,
-     std::initializer_list<std::string_view> values) {
+[[nodiscard]] inline std::string fill(Text key,
+                                      Language language,
+                                      std::initializer_list<std::string_view> values) {
   return fill(tr(key, language), values);
 }
 
-/// A node's own words (a task's state, the optimizer's phase, a reason) as a
-/// key, where there is one.
+/// A node's own words (a task's state, the optimizer's phase, a reason) as a key, where there is
+/// one.
 [[nodiscard]] std::optional<Text> state_text(std::string_view state);
 [[nodiscard]] std::optional<Text> phase_text(std::string_view phase);
 /// A task's state in the window's words, as a person calls it ("Training").
-[[nodiscard]] std::string state_words(std::string_view state,
-                                      Language language);
-/// A phase, a reason or a state in the window's words; itself where we have
-/// none.
+[[nodiscard]] std::string state_words(std::string_view state, Language language);
+/// A phase, a reason or a state in the window's words; itself where we have none.
 [[nodiscard]] std::string translated(std::string_view words, Language language);
 
-/// The language of a locale's name ("zh_CN.UTF-8"); English where we have no
-/// other.
+/// The language of a locale's name ("zh_CN.UTF-8"); English where we have no other.
 [[nodiscard]] Language language_of_locale(std::string_view locale);
 
-} // namespace waggle::ui
+}  // namespace waggle::ui

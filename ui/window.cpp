@@ -21,34 +21,33 @@
 namespace waggle::ui {
 namespace {
 
-constexpr int kWidth = 1120; // units, at first
+constexpr int kWidth = 1120;  // units, at first
 constexpr int kHeight = 760;
 constexpr int kLeastWidth = 480;
 constexpr int kLeastHeight = 360;
 constexpr double kPatience =
-    0.5; // seconds between looks for a new snapshot; a node makes two a second
-constexpr double kCalm = 5; // seconds between frames while nothing happens
-constexpr int kSettle =
-    3; // frames after an input: layout and hovering need them
+    0.5;                     // seconds between looks for a new snapshot; a node makes two a second
+constexpr double kCalm = 5;  // seconds between frames while nothing happens
+constexpr int kSettle = 3;   // frames after an input: layout and hovering need them
 
-// The few functions beyond the backend's, looked up at run time: nothing links
-// to libGL.
+// The few functions beyond the backend's, looked up at run time: nothing links to libGL.
 struct Gl {
   decltype(&glViewport) viewport = nullptr;
   decltype(&glClearColor) clear_colour = nullptr;
   decltype(&glClear) clear = nullptr;
   decltype(&glReadPixels) read_pixels = nullptr;
   decltype(&glPixelStorei) pixel_store = nullptr;
-  void (*gen_framebuffers)(GLsizei, GLuint *) = nullptr;
+  void (*gen_framebuffers)(GLsizei, GLuint*) = nullptr;
   void (*bind_framebuffer)(GLenum, GLuint) = nullptr;
-  void (*delete_framebuffers)(GLsizei, GLuint const *) = nullptr;
-  void (*gen_renderbuffers)(GLsizei, GLuint *) = nullptr;
+  void (*delete_framebuffers)(GLsizei, GLuint const*) = nullptr;
+  void (*gen_renderbuffers)(GLsizei, GLuint*) = nullptr;
   void (*bind_renderbuffer)(GLenum, GLuint) = nullptr;
-  void (*delete_renderbuffers)(GLsizei, GLuint const *) = nullptr;
+  void (*delete_renderbuffers)(GLsizei, GLuint const*) = nullptr;
   void (*renderbuffer_storage)(GLenum, GLenum, GLsizei, GLsizei) = nullptr;
   void (*framebuffer_renderbuffer)(GLenum, GLenum, GLenum, GLuint) = nullptr;
 
-  template <class F> static bool get(char const *name, F &into) {
+  template <class F>
+  static bool get(char const* name, F& into) {
     into = reinterpret_cast<F>(glfwGetProcAddress(name));
     return into != nullptr;
   }
@@ -56,8 +55,7 @@ struct Gl {
   bool load() {
     return get("glViewport", viewport) && get("glClearColor", clear_colour) &&
            get("glClear", clear) && get("glReadPixels", read_pixels) &&
-           get("glPixelStorei", pixel_store) &&
-           get("glGenFramebuffers", gen_framebuffers) &&
+           get("glPixelStorei", pixel_store) && get("glGenFramebuffers", gen_framebuffers) &&
            get("glBindFramebuffer", bind_framebuffer) &&
            get("glDeleteFramebuffers", delete_framebuffers) &&
            get("glGenRenderbuffers", gen_renderbuffers) &&
@@ -74,38 +72,33 @@ constexpr GLenum kColourAttachment = 0x8CE0;
 constexpr GLenum kRgba8 = 0x8058;
 
 std::string glfw_trouble() {
-  char const *words = nullptr;
+  char const* words = nullptr;
   glfwGetError(&words);
   return words != nullptr ? words : "unknown";
 }
 
 // A GLFW window with OpenGL 3 and an ImGui context.
 class Surface {
-public:
+ public:
   static Result<std::unique_ptr<Surface>> open(bool visible) {
     if (glfwInit() == GLFW_FALSE)
-      return Error{Errc::refused,
-                   cat("no window can be opened here: ", glfw_trouble())};
+      return Error{Errc::refused, cat("no window can be opened here: ", glfw_trouble())};
     glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
     glfwWindowHintString(GLFW_X11_CLASS_NAME, "waggle");
     glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "waggle");
-    auto *const window =
-        glfwCreateWindow(visible ? kWidth : 64, visible ? kHeight : 64,
-                         "Waggle", nullptr, nullptr);
+    auto* const window =
+        glfwCreateWindow(visible ? kWidth : 64, visible ? kHeight : 64, "Waggle", nullptr, nullptr);
     if (window == nullptr) {
       auto const why = glfw_trouble();
       glfwTerminate();
-      return Error{Errc::refused,
-                   cat("no OpenGL 3 window can be opened: ", why)};
+      return Error{Errc::refused, cat("no OpenGL 3 window can be opened: ", why)};
     }
     auto surface = std::unique_ptr<Surface>(new Surface(window));
-    if (!surface->gl.load())
-      return Error{Errc::refused, "OpenGL has no framebuffer objects"};
-    glfwSetWindowSizeLimits(window, kLeastWidth, kLeastHeight, GLFW_DONT_CARE,
-                            GLFW_DONT_CARE);
+    if (!surface->gl.load()) return Error{Errc::refused, "OpenGL has no framebuffer objects"};
+    glfwSetWindowSizeLimits(window, kLeastWidth, kLeastHeight, GLFW_DONT_CARE, GLFW_DONT_CARE);
     return surface;
   }
 
@@ -117,45 +110,41 @@ public:
     glfwTerminate();
   }
 
-  Surface(Surface const &) = delete;
-  Surface &operator=(Surface const &) = delete;
+  Surface(Surface const&) = delete;
+  Surface& operator=(Surface const&) = delete;
 
   /// Fonts and style for what is to be drawn next.
-  void prepare(Theme const &theme, Language language,
-               node::Snapshot const *snapshot) {
+  void prepare(Theme const& theme, Language language, node::Snapshot const* snapshot) {
     if (fonts.prepare(theme.scale, language, snapshot)) {
       ImGui_ImplOpenGL3_DestroyFontsTexture();
       ImGui_ImplOpenGL3_CreateFontsTexture();
     }
-    if (theme.mode != mode_ || theme.scale != scale_)
-      apply(theme);
+    if (theme.mode != mode_ || theme.scale != scale_) apply(theme);
     mode_ = theme.mode;
     scale_ = theme.scale;
   }
 
-  void paint(Palette const &colours, int width, int height) {
+  void paint(Palette const& colours, int width, int height) {
     gl.viewport(0, 0, width, height);
-    auto const part = [](std::uint8_t c) {
-      return static_cast<float>(c) / 255.0F;
-    };
-    auto const &back = colours.background;
+    auto const part = [](std::uint8_t c) { return static_cast<float>(c) / 255.0F; };
+    auto const& back = colours.background;
     gl.clear_colour(part(back.r), part(back.g), part(back.b), 1);
     gl.clear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   }
 
-  GLFWwindow *window;
+  GLFWwindow* window;
   Gl gl;
   Fonts fonts;
 
-private:
-  explicit Surface(GLFWwindow *w) : window(w) {
+ private:
+  explicit Surface(GLFWwindow* w) : window(w) {
     glfwMakeContextCurrent(window);
     glfwSwapInterval(1);
     IMGUI_CHECKVERSION();
     ImGui::CreateContext();
-    auto &io = ImGui::GetIO();
-    io.IniFilename = nullptr; // waggle.toml is the only file of settings
+    auto& io = ImGui::GetIO();
+    io.IniFilename = nullptr;  // waggle.toml is the only file of settings
     io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
     ImGui_ImplGlfw_InitForOpenGL(window, true);
     ImGui_ImplOpenGL3_Init("#version 130");
@@ -166,27 +155,24 @@ private:
 };
 
 /// What draw_shell laid out, as one number: equal frames need no painting.
-std::uint64_t fingerprint(ImDrawData const &data) {
+std::uint64_t fingerprint(ImDrawData const& data) {
   std::uint64_t h = 14'695'981'039'346'656'037ULL;
-  auto const take = [&h](void const *begin, std::size_t size) {
-    auto const *bytes = static_cast<unsigned char const *>(begin);
+  auto const take = [&h](void const* begin, std::size_t size) {
+    auto const* bytes = static_cast<unsigned char const*>(begin);
     for (; size >= sizeof(std::uint64_t); bytes += sizeof h, size -= sizeof h) {
       std::uint64_t word = 0;
       std::memcpy(&word, bytes, sizeof word);
       h = (h ^ word) * 1'099'511'628'211ULL;
       h ^= h >> 29;
     }
-    for (; size > 0; ++bytes, --size)
-      h = (h ^ *bytes) * 1'099'511'628'211ULL;
+    for (; size > 0; ++bytes, --size) h = (h ^ *bytes) * 1'099'511'628'211ULL;
   };
   take(&data.DisplaySize, sizeof data.DisplaySize);
   for (int i = 0; i < data.CmdListsCount; ++i) {
-    auto const &list = *data.CmdLists[i];
-    take(list.VtxBuffer.Data,
-         static_cast<std::size_t>(list.VtxBuffer.size_in_bytes()));
-    take(list.IdxBuffer.Data,
-         static_cast<std::size_t>(list.IdxBuffer.size_in_bytes()));
-    for (auto const &command : list.CmdBuffer) {
+    auto const& list = *data.CmdLists[i];
+    take(list.VtxBuffer.Data, static_cast<std::size_t>(list.VtxBuffer.size_in_bytes()));
+    take(list.IdxBuffer.Data, static_cast<std::size_t>(list.IdxBuffer.size_in_bytes()));
+    for (auto const& command : list.CmdBuffer) {
       take(&command.ClipRect, sizeof command.ClipRect);
       take(&command.ElemCount, sizeof command.ElemCount);
     }
@@ -194,12 +180,11 @@ std::uint64_t fingerprint(ImDrawData const &data) {
   return h;
 }
 
-Theme theme_of(Choices const &choices, float display) {
-  return {choices.mode,
-          std::clamp(choices.size * display, kSmallestScale, kLargestScale)};
+Theme theme_of(Choices const& choices, float display) {
+  return {choices.mode, std::clamp(choices.size * display, kSmallestScale, kLargestScale)};
 }
 
-float display_scale(GLFWwindow *window) {
+float display_scale(GLFWwindow* window) {
   float x = 1;
   float y = 1;
   glfwGetWindowContentScale(window, &x, &y);
@@ -207,12 +192,10 @@ float display_scale(GLFWwindow *window) {
 }
 
 double monotonic_seconds() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void set_icon(GLFWwindow *window) {
+void set_icon(GLFWwindow* window) {
   constexpr int kIconPixels = 64;
   auto pixels = mark(kIconPixels, palette(Mode::dark).accent_fill);
   GLFWimage const image{kIconPixels, kIconPixels, pixels.data()};
@@ -220,11 +203,10 @@ void set_icon(GLFWwindow *window) {
 }
 
 // Whether only clocks and counters went on: nothing that a person waits for.
-bool same_story(node::Snapshot const &a, node::Snapshot const &b) {
-  auto const same_task = [](node::TaskView const &x, node::TaskView const &y) {
+bool same_story(node::Snapshot const& a, node::Snapshot const& b) {
+  auto const same_task = [](node::TaskView const& x, node::TaskView const& y) {
     return x.prefix == y.prefix && x.state == y.state && x.phase == y.phase &&
-           x.reason == y.reason && x.epoch == y.epoch &&
-           x.fetch_done == y.fetch_done;
+           x.reason == y.reason && x.epoch == y.epoch && x.fetch_done == y.fetch_done;
   };
   return a.peers.size() == b.peers.size() && a.notices == b.notices &&
          std::ranges::equal(a.tasks, b.tasks, same_task);
@@ -232,9 +214,9 @@ bool same_story(node::Snapshot const &a, node::Snapshot const &b) {
 
 // The loop's own memory.
 struct Loop {
-  Source &source;
+  Source& source;
   RunOptions options;
-  Surface &surface;
+  Surface& surface;
   History history;
   std::shared_ptr<node::Snapshot const> snapshot;
   FrameTimes times;
@@ -242,16 +224,14 @@ struct Loop {
   double worst = 0;
   double sum = 0;
   double began = glfwGetTime();
-  double looked = 0;  // when a snapshot last led to a frame
-  double touched = 0; // when a person last did something
+  double looked = 0;   // when a snapshot last led to a frame
+  double touched = 0;  // when a person last did something
 
   bool look() {
     examples = source.examples(wants_examples);
     auto newest = source.snapshot();
-    if (auto trouble = source.take_trouble())
-      options.state.trouble = *std::move(trouble);
-    if (newest == snapshot)
-      return false;
+    if (auto trouble = source.take_trouble()) options.state.trouble = *std::move(trouble);
+    if (newest == snapshot) return false;
     bool const calm = newest && snapshot && same_story(*newest, *snapshot);
     if (newest)
       history.add(*newest);
@@ -260,8 +240,7 @@ struct Loop {
     snapshot = std::move(newest);
     // A person who has just pressed something waits for what comes of it.
     double const now = glfwGetTime();
-    if (calm && now - looked < kCalm && now - touched > kCalm)
-      return false;
+    if (calm && now - looked < kCalm && now - touched > kCalm) return false;
     looked = now;
     return true;
   }
@@ -269,7 +248,7 @@ struct Loop {
   /// False: it equals the one on the screen, and was not painted.
   bool frame() {
     double const start = glfwGetTime();
-    auto &state = options.state;
+    auto& state = options.state;
     auto const theme = theme_of(state.choices, display_scale(surface.window));
     surface.prepare(theme, state.choices.language, snapshot.get());
     ImGui_ImplOpenGL3_NewFrame();
@@ -286,7 +265,7 @@ struct Loop {
     draw_shell(frame, state);
     ImGui::Render();
     wants_examples = frame.wants_examples;
-    for (auto &command : frame.commands) {
+    for (auto& command : frame.commands) {
       state.trouble.clear();
       source.send(std::move(command));
     }
@@ -309,8 +288,7 @@ struct Loop {
     sum += spent;
     worst = std::max(worst, spent);
     glfwSwapBuffers(surface.window);
-    if (++times.drawn > 1)
-      return true;
+    if (++times.drawn > 1) return true;
     times.first_frame_s = glfwGetTime() - began;
     times.first_frame_at = monotonic_seconds();
     return true;
@@ -321,26 +299,22 @@ struct Loop {
     tray.update(snapshot.get(), options.state.choices.language);
     while (auto const action = tray.take()) {
       using Kind = node::Command::Kind;
-      if (*action == TrayAction::quit)
-        return true;
+      if (*action == TrayAction::quit) return true;
       if (*action == TrayAction::open) {
         glfwShowWindow(surface.window);
         glfwRestoreWindow(surface.window);
         glfwFocusWindow(surface.window);
         exposed = true;
       } else {
-        source.send({.kind = *action == TrayAction::pause ? Kind::pause
-                                                          : Kind::resume});
+        source.send({.kind = *action == TrayAction::pause ? Kind::pause : Kind::resume});
       }
     }
     return false;
   }
 
-  /// The window was told to close. True: it only hides, since a node of ours
-  /// goes on in the tray.
+  /// The window was told to close. True: it only hides, since a node of ours goes on in the tray.
   bool hide_instead() {
-    if (!source.own_node() || !tray.shown())
-      return false;
+    if (!source.own_node() || !tray.shown()) return false;
     glfwSetWindowShouldClose(surface.window, GLFW_FALSE);
     glfwHideWindow(surface.window);
     tray.say_it_goes_on(options.state.choices.language);
@@ -353,31 +327,25 @@ struct Loop {
   TrayIcon tray{[] { glfwPostEmptyEvent(); }};
 };
 
-} // namespace
+}  // namespace
 
-Status run(Source &source, RunOptions options) {
+Status run(Source& source, RunOptions options) {
   auto opened = Surface::open(true);
-  if (!opened)
-    return std::move(opened).error();
-  auto &surface = **opened;
-  auto *const window = surface.window;
-  Loop loop{.source = source,
-            .options = std::move(options),
-            .surface = surface,
-            .history = {}};
+  if (!opened) return std::move(opened).error();
+  auto& surface = **opened;
+  auto* const window = surface.window;
+  Loop loop{.source = source, .options = std::move(options), .surface = surface, .history = {}};
   glfwSetWindowUserPointer(window, &loop);
-  glfwSetWindowRefreshCallback(window, [](GLFWwindow *w) {
-    static_cast<Loop *>(glfwGetWindowUserPointer(w))->exposed = true;
+  glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) {
+    static_cast<Loop*>(glfwGetWindowUserPointer(w))->exposed = true;
   });
   set_icon(window);
   glfwShowWindow(window);
   int left = kSettle;
   while (glfwWindowShouldClose(window) == GLFW_FALSE || loop.hide_instead()) {
-    if (loop.obey_tray())
-      break;
-    bool const hidden =
-        glfwGetWindowAttrib(window, GLFW_ICONIFIED) != GLFW_FALSE ||
-        glfwGetWindowAttrib(window, GLFW_VISIBLE) == GLFW_FALSE;
+    if (loop.obey_tray()) break;
+    bool const hidden = glfwGetWindowAttrib(window, GLFW_ICONIFIED) != GLFW_FALSE ||
+                        glfwGetWindowAttrib(window, GLFW_VISIBLE) == GLFW_FALSE;
     if (hidden || left == 0) {
       double const before = glfwGetTime();
       glfwWaitEventsTimeout(kPatience);
@@ -386,32 +354,23 @@ Status run(Source &source, RunOptions options) {
         loop.touched = glfwGetTime();
       }
       // A text cursor blinks.
-      if (ImGui::GetIO().WantTextInput)
-        left = std::max(left, 1);
+      if (ImGui::GetIO().WantTextInput) left = std::max(left, 1);
     } else {
       glfwPollEvents();
     }
-    if (loop.look())
-      left = std::max(left, 1);
-    if (loop.options.stop && loop.options.stop())
-      break;
-    if (hidden || left == 0)
-      continue;
+    if (loop.look()) left = std::max(left, 1);
+    if (loop.options.stop && loop.options.stop()) break;
+    if (hidden || left == 0) continue;
     bool const changed = loop.frame();
     --left;
     // A card's height, and what stands below it, follow in the next ones.
-    if (changed)
-      left = std::max(left, kSettle - 1);
+    if (changed) left = std::max(left, kSettle - 1);
     for (bool const down : ImGui::GetIO().MouseDown)
-      if (down)
-        left = std::max(left, 1);
+      if (down) left = std::max(left, 1);
   }
   loop.times.worst_ms = loop.worst;
-  loop.times.mean_ms = loop.times.drawn == 0
-                           ? 0
-                           : loop.sum / static_cast<double>(loop.times.drawn);
-  if (loop.options.end)
-    loop.options.end(loop.times);
+  loop.times.mean_ms = loop.times.drawn == 0 ? 0 : loop.sum / static_cast<double>(loop.times.drawn);
+  if (loop.options.end) loop.options.end(loop.times);
   return ok();
 }
 
@@ -419,40 +378,39 @@ struct Offscreen::State {
   std::unique_ptr<Surface> surface;
 };
 
-Offscreen::Offscreen(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Offscreen::Offscreen(std::unique_ptr<State> state) : state_(std::move(state)) {
+}
 
 Offscreen::~Offscreen() = default;
 
 Result<std::unique_ptr<Offscreen>> Offscreen::open() {
   auto opened = Surface::open(false);
-  if (!opened)
-    return std::move(opened).error();
+  if (!opened) return std::move(opened).error();
   auto state = std::make_unique<State>();
   state->surface = *std::move(opened);
   return std::unique_ptr<Offscreen>(new Offscreen(std::move(state)));
 }
 
-Result<Picture> Offscreen::draw(node::Snapshot const *snapshot,
-                                node::Examples const *examples,
-                                History const &history, ShellState const &shown,
-                                int width, int height, float scale) {
-  constexpr int kFrames =
-      6; // heights of cards in cards of a panel settle one level a frame
-  auto &surface = *state_->surface;
-  auto &gl = surface.gl;
+Result<Picture> Offscreen::draw(node::Snapshot const* snapshot,
+                                node::Examples const* examples,
+                                History const& history,
+                                ShellState const& shown,
+                                int width,
+                                int height,
+                                float scale) {
+  constexpr int kFrames = 6;  // heights of cards in cards of a panel settle one level a frame
+  auto& surface = *state_->surface;
+  auto& gl = surface.gl;
   auto state = shown;
   Theme const theme{state.choices.mode, scale};
   Picture picture;
-  picture.width =
-      static_cast<int>(std::lround(static_cast<float>(width) * scale));
-  picture.height =
-      static_cast<int>(std::lround(static_cast<float>(height) * scale));
+  picture.width = static_cast<int>(std::lround(static_cast<float>(width) * scale));
+  picture.height = static_cast<int>(std::lround(static_cast<float>(height) * scale));
   for (int i = 0; i < kFrames; ++i) {
     surface.prepare(theme, state.choices.language, snapshot);
     ImGui_ImplOpenGL3_NewFrame();
-    auto &io = ImGui::GetIO();
-    io.DisplaySize = {static_cast<float>(picture.width),
-                      static_cast<float>(picture.height)};
+    auto& io = ImGui::GetIO();
+    io.DisplaySize = {static_cast<float>(picture.width), static_cast<float>(picture.height)};
     io.DisplayFramebufferScale = {1, 1};
     io.DeltaTime = 1.0F / 60;
     ImGui::NewFrame();
@@ -473,23 +431,20 @@ Result<Picture> Offscreen::draw(node::Snapshot const *snapshot,
   gl.gen_renderbuffers(1, &colour);
   gl.bind_renderbuffer(kRenderbuffer, colour);
   gl.renderbuffer_storage(kRenderbuffer, kRgba8, picture.width, picture.height);
-  gl.framebuffer_renderbuffer(kFramebuffer, kColourAttachment, kRenderbuffer,
-                              colour);
+  gl.framebuffer_renderbuffer(kFramebuffer, kColourAttachment, kRenderbuffer, colour);
   surface.paint(theme.colours(), picture.width, picture.height);
   auto const row = static_cast<std::size_t>(picture.width) * 3;
   auto const rows = static_cast<std::size_t>(picture.height);
   std::vector<std::uint8_t> upside_down(row * rows);
   gl.pixel_store(GL_PACK_ALIGNMENT, 1);
-  gl.read_pixels(0, 0, picture.width, picture.height, GL_RGB, GL_UNSIGNED_BYTE,
-                 upside_down.data());
+  gl.read_pixels(0, 0, picture.width, picture.height, GL_RGB, GL_UNSIGNED_BYTE, upside_down.data());
   gl.bind_framebuffer(kFramebuffer, 0);
   gl.delete_renderbuffers(1, &colour);
   gl.delete_framebuffers(1, &framebuffer);
   picture.rgb.resize(upside_down.size());
   for (std::size_t y = 0; y < rows; ++y)
-    std::memcpy(picture.rgb.data() + y * row,
-                upside_down.data() + (rows - 1 - y) * row, row);
+    std::memcpy(picture.rgb.data() + y * row, upside_down.data() + (rows - 1 - y) * row, row);
   return picture;
 }
 
-} // namespace waggle::ui
+}  // namespace waggle::ui

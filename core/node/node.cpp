@@ -25,7 +25,7 @@ namespace {
 
 constexpr Duration kLook = std::chrono::milliseconds(200);
 
-} // namespace
+}  // namespace
 
 struct Node::State {
   State(Options o, Job j, EventSink e)
@@ -42,7 +42,7 @@ struct Node::State {
   std::unique_ptr<JobRunner> runner;
   std::unique_ptr<Observer> observer;
 
-  bool leave_asked = false; ///< before there was a runner
+  bool leave_asked = false;  ///< before there was a runner
 
   Latest<Snapshot> latest;
   Latest<Examples> latest_examples;
@@ -51,58 +51,48 @@ struct Node::State {
 
   std::mutex mutex;
   std::condition_variable ended;
-  std::optional<Outcome> outcome; // guarded by mutex
+  std::optional<Outcome> outcome;  // guarded by mutex
 
-  void emit(Event const &event) {
-    if (events)
-      events(event);
+  void emit(Event const& event) {
+    if (events) events(event);
     // A notice is in the log already.
-    if (!event.text.empty() && event.text.rfind("note: ", 0) != 0)
-      log::info("node", event.text);
-    if (api)
-      api->publish(event.json);
+    if (!event.text.empty() && event.text.rfind("note: ", 0) != 0) log::info("node", event.text);
+    if (api) api->publish(event.json);
   }
 
-  // The API by TCP, and the web page. Whatever keeps them away keeps nobody
-  // from training.
+  // The API by TCP, and the web page. Whatever keeps them away keeps nobody from training.
   void open_door() {
-    if (!api || options.api_port == 0)
-      return;
+    if (!api || options.api_port == 0) return;
     ApiDoor door{options.api_host, options.api_port, options.api_names, {}};
     auto token = api_token(options.data_dir, runtime);
-    if (token)
-      door.token = *std::move(token);
-    auto const opened =
-        token ? api->open(door) : Status(std::move(token).error());
+    if (token) door.token = *std::move(token);
+    auto const opened = token ? api->open(door) : Status(std::move(token).error());
     if (!opened) {
       services->notice(cat("no web page: ", opened.error().detail));
       return;
     }
     if (!is_loopback(door.host))
-      services->notice(cat(
-          "the web page listens on ", door.host,
-          ", where others can reach it, without encryption: whoever reads its "
-          "traffic has its token"));
+      services->notice(cat("the web page listens on ",
+                           door.host,
+                           ", where others can reach it, without encryption: whoever reads its "
+                           "traffic has its token"));
     emit(events::page(*services, page_url(door)));
   }
 
   std::shared_ptr<Examples const> examples() {
     asio::post(runtime.executor(), [this] {
-      if (runner)
-        runner->want_examples();
+      if (runner) runner->want_examples();
     });
     return latest_examples.get();
   }
 
-  // Runs the job beside the observer until it ends or is told to leave; then
-  // closes everything, in order.
+  // Runs the job beside the observer until it ends or is told to leave; then closes everything, in
+  // order.
   Co<void> main() {
     Scope scope(runtime);
     auto result = co_await serve(scope);
-    if (observer)
-      co_await observer->close();
-    if (runner)
-      co_await runner->close();
+    if (observer) co_await observer->close();
+    if (runner) co_await runner->close();
     co_await scope.close();
     co_await services->close();
     {
@@ -113,18 +103,14 @@ struct Node::State {
     runtime.stop();
   }
 
-  Co<Outcome> serve(Scope &scope) {
-    // Peers in a link can say, too, whether somebody runs with a copy of our
-    // keys.
-    if (auto const *const train = std::get_if<TrainJob>(&job))
-      if (auto const link = task::Link::parse(train->link))
-        services->add_peers(link->peers);
+  Co<Outcome> serve(Scope& scope) {
+    // Peers in a link can say, too, whether somebody runs with a copy of our keys.
+    if (auto const* const train = std::get_if<TrainJob>(&job))
+      if (auto const link = task::Link::parse(train->link)) services->add_peers(link->peers);
     auto begun = co_await services->begin();
-    if (!begun)
-      co_return Outcome{std::move(begun).error(), {}};
-    if (leave_asked)
-      co_return Outcome{Error{Errc::cancelled, "stopped"}, {}};
-    EventSink sink = [this](Event const &event) { emit(event); };
+    if (!begun) co_return Outcome{std::move(begun).error(), {}};
+    if (leave_asked) co_return Outcome{Error{Errc::cancelled, "stopped"}, {}};
+    EventSink sink = [this](Event const& event) { emit(event); };
     runner = std::make_unique<JobRunner>(*services, std::move(sink));
     observer = std::make_unique<Observer>(*services, *runner, latest);
     runner->announce_start();
@@ -134,44 +120,40 @@ struct Node::State {
     scope.spawn("job", run_job(done, finished));
     while (!done) {
       latest_examples.set(runner->examples());
-      // Told to leave while nothing is under way that would be lost: do not
-      // wait for it.
-      if (runner->may_stop())
-        scope.cancel();
+      // Told to leave while nothing is under way that would be lost: do not wait for it.
+      if (runner->may_stop()) scope.cancel();
       auto const woken = co_await finished.wait(runtime.now() + kLook);
-      if (!woken && woken.error().code == Errc::cancelled)
-        break;
+      if (!woken && woken.error().code == Errc::cancelled) break;
     }
-    co_return done ? *std::move(done)
-                   : Outcome{Error{Errc::cancelled, "stopped"}, {}};
+    co_return done ? *std::move(done) : Outcome{Error{Errc::cancelled, "stopped"}, {}};
   }
 
-  Co<void> run_job(std::optional<Outcome> &done, Signal &finished) {
+  Co<void> run_job(std::optional<Outcome>& done, Signal& finished) {
     done = co_await runner->run(job);
     finished.notify_all();
   }
 };
 
-Node::Node(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Node::Node(std::unique_ptr<State> state) : state_(std::move(state)) {
+}
 
-Result<std::unique_ptr<Node>> Node::start(Options options, Job job,
-                                          EventSink events) {
-  auto state = std::make_unique<State>(std::move(options), std::move(job),
-                                       std::move(events));
+Result<std::unique_ptr<Node>> Node::start(Options options, Job job, EventSink events) {
+  auto state = std::make_unique<State>(std::move(options), std::move(job), std::move(events));
   WAGGLE_TRY(state->services, Services::open(state->runtime, state->options));
   if (state->options.serve_api) {
     auto forward = [raw = state.get()](Command command) -> Status {
       asio::post(raw->runtime.executor(), [raw, command] {
-        if (raw->runner)
-          raw->runner->command(command);
+        if (raw->runner) raw->runner->command(command);
       });
       return ok();
     };
     WAGGLE_TRY(state->api,
-               Api::start(state->options.data_dir / "api.sock", state->latest,
-                          state->runtime, std::move(forward)));
+               Api::start(state->options.data_dir / "api.sock",
+                          state->latest,
+                          state->runtime,
+                          std::move(forward)));
   }
-  auto *const raw = state.get();
+  auto* const raw = state.get();
   if (state->api)
     state->api->offer("/v1/examples", [raw] {
       auto const examples = raw->examples();
@@ -182,45 +164,42 @@ Result<std::unique_ptr<Node>> Node::start(Options options, Job job,
     Scope root(raw->runtime);
     root.spawn("node", raw->main());
     raw->runtime.run();
-    raw->runtime.run_to_completion(); // what main() left posted
+    raw->runtime.run_to_completion();  // what main() left posted
   });
   return std::unique_ptr<Node>(new Node(std::move(state)));
 }
 
 Node::~Node() {
   leave();
-  if (state_->thread.joinable())
-    state_->thread.join();
+  if (state_->thread.joinable()) state_->thread.join();
 }
 
 std::optional<Outcome> Node::wait_for(std::chrono::milliseconds patience) {
   std::unique_lock lock(state_->mutex);
-  state_->ended.wait_for(lock, patience,
-                         [&] { return state_->outcome.has_value(); });
+  state_->ended.wait_for(lock, patience, [&] { return state_->outcome.has_value(); });
   return state_->outcome;
 }
 
 void Node::leave() {
   asio::post(state_->runtime.executor(), [raw = state_.get()] {
     raw->leave_asked = true;
-    if (raw->runner)
-      raw->runner->leave();
+    if (raw->runner) raw->runner->leave();
   });
 }
 
-std::shared_ptr<Examples const> Node::examples() { return state_->examples(); }
+std::shared_ptr<Examples const> Node::examples() {
+  return state_->examples();
+}
 
 std::shared_ptr<Snapshot const> Node::snapshot() const {
   return state_->latest.get();
 }
 
 Status Node::send(Command command) {
-  asio::post(state_->runtime.executor(),
-             [raw = state_.get(), command = std::move(command)] {
-               if (raw->runner)
-                 raw->runner->command(command);
-             });
+  asio::post(state_->runtime.executor(), [raw = state_.get(), command = std::move(command)] {
+    if (raw->runner) raw->runner->command(command);
+  });
   return ok();
 }
 
-} // namespace waggle::node
+}  // namespace waggle::node

@@ -16,14 +16,13 @@ namespace {
 
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
 constexpr Duration kLongestRetry =
-    std::chrono::minutes(2); // longer: a seed that comes back is noticed late
+    std::chrono::minutes(2);  // longer: a seed that comes back is noticed late
 constexpr Duration kBootstrapTime = std::chrono::seconds(15);
 constexpr Duration kPeerBookPeriod = std::chrono::seconds(60);
 constexpr std::size_t kPeerBookAsked = 16;
-constexpr std::size_t kMaxNotices =
-    64; // the oldest go: a full disk may say the same for days
-// For the look at start whether a copy of us runs. Longer: a machine that
-// changed its network, whose old addresses swallow every packet, starts later.
+constexpr std::size_t kMaxNotices = 64;  // the oldest go: a full disk may say the same for days
+// For the look at start whether a copy of us runs. Longer: a machine that changed its network,
+// whose old addresses swallow every packet, starts later.
 constexpr Duration kCloneSearch = std::chrono::seconds(3);
 
 // Where we listened last, one address a line.
@@ -40,43 +39,42 @@ std::vector<wire::Multiaddr> parse_lines(std::string_view text) {
   return addresses;
 }
 
-} // namespace
+}  // namespace
 
 struct Services::Network {
-  explicit Network(Runtime &runtime) : book(runtime) {}
+  explicit Network(Runtime& runtime) : book(runtime) {}
 
   net::AddressBook book;
   std::unique_ptr<net::kad::Service> kad;
 };
 
-Services::Services(Runtime &runtime, Options options)
-    : runtime_(runtime), options_(std::move(options)), peers_changed_(runtime),
-      joined_signal_(runtime), scope_(runtime) {}
+Services::Services(Runtime& runtime, Options options)
+    : runtime_(runtime),
+      options_(std::move(options)),
+      peers_changed_(runtime),
+      joined_signal_(runtime),
+      scope_(runtime) {
+}
 
 Services::~Services() = default;
 
-Result<std::unique_ptr<Services>> Services::open(Runtime &runtime,
-                                                 Options options) {
-  auto services =
-      std::unique_ptr<Services>(new Services(runtime, std::move(options)));
-  auto &s = *services;
+Result<std::unique_ptr<Services>> Services::open(Runtime& runtime, Options options) {
+  auto services = std::unique_ptr<Services>(new Services(runtime, std::move(options)));
+  auto& s = *services;
   s.notices_ = s.options_.notices;
-  auto const &folder = s.options_.data_dir;
+  auto const& folder = s.options_.data_dir;
   std::error_code ec;
   std::filesystem::create_directories(folder, ec);
   if (ec)
-    return Error{Errc::io, cat("cannot make the data directory ",
-                               folder.string(), ": ", ec.message())};
+    return Error{Errc::io,
+                 cat("cannot make the data directory ", folder.string(), ": ", ec.message())};
   std::filesystem::permissions(folder, std::filesystem::perms::owner_all, ec);
   WAGGLE_TRY(s.lock_, store::DirectoryLock::take(folder));
   WAGGLE_TRY(s.store_, store::Store::open(folder / "waggle.sqlite3"));
-  if (!s.store_->notice().empty())
-    s.notice(s.store_->notice());
+  if (!s.store_->notice().empty()) s.notice(s.store_->notice());
   s.identity_is_new_ = !std::filesystem::exists(folder / "identity.key", ec);
-  WAGGLE_TRY(s.identity_,
-             crypto::Identity::load_or_create(folder / "identity.key"));
-  WAGGLE_TRY(s.record_key_,
-             crypto::RecordKey::load_or_create(folder / "record.key"));
+  WAGGLE_TRY(s.identity_, crypto::Identity::load_or_create(folder / "identity.key"));
+  WAGGLE_TRY(s.record_key_, crypto::RecordKey::load_or_create(folder / "record.key"));
   s.compute_ = std::make_unique<ThreadPool>("compute", 1);
   s.disk_ = std::make_unique<ThreadPool>("store", 1);
   WAGGLE_TRY(s.index_, BlobIndex::load(*s.store_, *s.disk_));
@@ -91,34 +89,31 @@ Co<Status> Services::begin() {
   co_return open_network();
 }
 
-// Two peers with one PeerID, or one record key, would take each other's records
-// and connections. Who started later makes way. Nothing of ours listens yet, so
-// whoever answers is somebody else; our own last process, dead or alive, cannot
-// be: its lock was ours to take.
+// Two peers with one PeerID, or one record key, would take each other's records and connections.
+// Who started later makes way. Nothing of ours listens yet, so whoever answers is somebody else;
+// our own last process, dead or alive, cannot be: its lock was ours to take.
 Co<Status> Services::yield_copied_identity() {
   std::vector<wire::Multiaddr> own;
   if (auto const last = store_->setting(kAddressesSetting); last && *last)
     own = parse_lines(**last);
   auto seeds = co_await known_peers();
   auto const copied = identity_->peer_id();
-  auto const found = co_await find_clone(runtime_, copied, std::move(own),
-                                         std::move(seeds), kCloneSearch);
-  if (!found)
-    co_return ok();
-  auto const &folder = options_.data_dir;
+  auto const found =
+      co_await find_clone(runtime_, copied, std::move(own), std::move(seeds), kCloneSearch);
+  if (!found) co_return ok();
+  auto const& folder = options_.data_dir;
   auto fresh_records = crypto::RecordKey::generate();
   auto fresh = crypto::Identity::generate();
   // The identity last: killed in between, the next start finds the copy again.
-  WAGGLE_CO_TRY_STATUS(write_file(folder / "record.key", fresh_records.to_der(),
-                                  FileMode::secret));
-  WAGGLE_CO_TRY_STATUS(write_file(folder / "identity.key", fresh.to_protobuf(),
-                                  FileMode::secret));
+  WAGGLE_CO_TRY_STATUS(write_file(folder / "record.key", fresh_records.to_der(), FileMode::secret));
+  WAGGLE_CO_TRY_STATUS(write_file(folder / "identity.key", fresh.to_protobuf(), FileMode::secret));
   identity_ = std::move(fresh);
   record_key_ = std::move(fresh_records);
   notice(cat("this data directory is a copy of one that is in use: ",
-             crypto::to_text(copied), " answers at ", found->text(),
-             "; a new identity and a new record key were made here, and this "
-             "peer is now ",
+             crypto::to_text(copied),
+             " answers at ",
+             found->text(),
+             "; a new identity and a new record key were made here, and this peer is now ",
              crypto::to_text(identity_->peer_id())));
   co_return ok();
 }
@@ -132,41 +127,34 @@ Status Services::open_network() {
   if (options_.port == 0)
     if (auto const last = store_->setting("port"); last && *last) {
       unsigned port = 0;
-      auto const &text = **last;
+      auto const& text = **last;
       std::from_chars(text.data(), text.data() + text.size(), port);
       swarm.listen_port = static_cast<std::uint16_t>(std::min(port, 65535U));
     }
-  swarm_ =
-      std::make_unique<net::Swarm>(runtime_, *identity_, network_->book, swarm);
+  swarm_ = std::make_unique<net::Swarm>(runtime_, *identity_, network_->book, swarm);
   WAGGLE_TRY_STATUS(swarm_->listen());
   auto const port = swarm_->listen_port();
   if (swarm.listen_port != 0 && port != swarm.listen_port && port != 0)
     notice(cat("port ", swarm.listen_port, " was busy, listening on ", port));
   if (port != 0) {
     std::string lines;
-    for (auto const &address : link_addresses())
-      lines += cat(address.text(), '\n');
-    for (auto const &noted : {store_->put_setting("port", cat(port)),
-                              store_->put_setting(kAddressesSetting, lines)})
-      if (!noted)
-        log::warning("store", noted.error().detail);
+    for (auto const& address : link_addresses()) lines += cat(address.text(), '\n');
+    for (auto const& noted :
+         {store_->put_setting("port", cat(port)), store_->put_setting(kAddressesSetting, lines)})
+      if (!noted) log::warning("store", noted.error().detail);
   }
 
   net::kad::ServiceOptions kad;
   kad.server_mode = !options_.client_mode;
-  network_->kad =
-      std::make_unique<net::kad::Service>(*swarm_, network_->book, kad);
+  network_->kad = std::make_unique<net::kad::Service>(*swarm_, network_->book, kad);
   swarm_->set_peer_routing(network_->kad.get());
-  swarm_->on_identified(
-      [kad_service = network_->kad.get()](
-          auto const &peer, auto const &protocols, auto const &addresses) {
-        kad_service->identified(peer, protocols, addresses);
-      });
-  swarm_->on_connection(
-      [kad_service = network_->kad.get()](PeerId const &peer, bool connected) {
-        if (!connected)
-          kad_service->disconnected(peer);
-      });
+  swarm_->on_identified([kad_service = network_->kad.get()](
+                            auto const& peer, auto const& protocols, auto const& addresses) {
+    kad_service->identified(peer, protocols, addresses);
+  });
+  swarm_->on_connection([kad_service = network_->kad.get()](PeerId const& peer, bool connected) {
+    if (!connected) kad_service->disconnected(peer);
+  });
 
   dht::Options dht;
   dht.client_mode = options_.client_mode;
@@ -174,8 +162,7 @@ Status Services::open_network() {
   blob::BlobOptions blobs;
   blobs.folder = options_.data_dir / "blobs";
   blobs.disk_limit = options_.disk_limit.value_or(blobs.disk_limit);
-  blobs_ = std::make_unique<blob::BlobService>(*swarm_, *dht_, *disk_, *index_,
-                                               blobs);
+  blobs_ = std::make_unique<blob::BlobService>(*swarm_, *dht_, *disk_, *index_, blobs);
   directory_ = std::make_unique<task::Directory>(*dht_);
   scope_.spawn("join", join());
   scope_.spawn("peer book", keep_peer_book());
@@ -184,14 +171,12 @@ Status Services::open_network() {
 
 void Services::notice(std::string text) {
   log::info("node", text);
-  if (notice_observer_)
-    notice_observer_(text);
+  if (notice_observer_) notice_observer_(text);
   notices_.push_back(std::move(text));
-  if (notices_.size() > kMaxNotices)
-    notices_.erase(notices_.begin());
+  if (notices_.size() > kMaxNotices) notices_.erase(notices_.begin());
 }
 
-void Services::on_notice(std::function<void(std::string const &)> observer) {
+void Services::on_notice(std::function<void(std::string const&)> observer) {
   notice_observer_ = std::move(observer);
 }
 
@@ -200,20 +185,17 @@ void Services::serve_blobs(std::set<blob::BlobId> ids) {
   blobs_->serve_only(served_);
 }
 
-std::uint64_t Services::drop_blobs(std::vector<blob::BlobId> const &ids) {
-  for (auto const &id : ids)
-    served_.erase(id);
+std::uint64_t Services::drop_blobs(std::vector<blob::BlobId> const& ids) {
+  for (auto const& id : ids) served_.erase(id);
   blobs_->serve_only(served_);
   std::uint64_t freed = 0;
-  for (auto const &id : ids)
-    freed += blobs_->remove(id);
+  for (auto const& id : ids) freed += blobs_->remove(id);
   return freed;
 }
 
-void Services::add_peers(std::vector<wire::Multiaddr> const &peers) {
-  for (auto const &peer : peers)
-    if (peer.peer_id() &&
-        std::find(peers_.begin(), peers_.end(), peer) == peers_.end())
+void Services::add_peers(std::vector<wire::Multiaddr> const& peers) {
+  for (auto const& peer : peers)
+    if (peer.peer_id() && std::find(peers_.begin(), peers_.end(), peer) == peers_.end())
       peers_.push_back(peer);
   ++peers_version_;
   peers_changed_.notify_all();
@@ -221,13 +203,11 @@ void Services::add_peers(std::vector<wire::Multiaddr> const &peers) {
 
 std::vector<wire::Multiaddr> Services::link_addresses() const {
   std::vector<wire::Multiaddr> addresses;
-  for (auto const &address : swarm_->addresses())
+  for (auto const& address : swarm_->addresses())
     addresses.push_back(address.with_peer_id(swarm_->self()));
-  bool const elsewhere =
-      std::any_of(addresses.begin(), addresses.end(),
-                  [](auto const &a) { return !a.is_loopback(); });
-  if (elsewhere)
-    std::erase_if(addresses, [](auto const &a) { return a.is_loopback(); });
+  bool const elsewhere = std::any_of(
+      addresses.begin(), addresses.end(), [](auto const& a) { return !a.is_loopback(); });
+  if (elsewhere) std::erase_if(addresses, [](auto const& a) { return a.is_loopback(); });
   return addresses;
 }
 
@@ -237,24 +217,22 @@ Co<std::vector<wire::Multiaddr>> Services::known_peers() {
   auto read_book = [this] { return store_->peers(kPeerBookAsked); };
   auto const book = co_await on(*disk_, runtime_, std::move(read_book));
   if (book)
-    for (auto const &peer : *book) {
+    for (auto const& peer : *book) {
       auto const id = PeerId::from_bytes(peer.peer_id);
       auto const address = wire::Multiaddr::from_bytes(peer.address);
-      if (id && address)
-        all.push_back(address->with_peer_id(*id));
+      if (id && address) all.push_back(address->with_peer_id(*id));
     }
   co_return all;
 }
 
 Co<void> Services::join() {
-  // A peer that was asked once is in the address book; bootstrap names those
-  // that do not answer.
+  // A peer that was asked once is in the address book; bootstrap names those that do not answer.
   Duration wait = kFirstRetry;
   while (!scope_.cancelled()) {
     auto const version = peers_version_;
     std::vector<PeerId> ids;
     auto const known = co_await known_peers();
-    for (auto const &address : known)
+    for (auto const& address : known)
       if (auto const id = address.peer_id(); id && *id != swarm_->self()) {
         swarm_->add_addresses(*id, std::span(&address, 1));
         ids.push_back(*id);
@@ -266,35 +244,33 @@ Co<void> Services::join() {
       joined_signal_.notify_all();
       while (peers_version_ == version) {
         auto const woken = co_await peers_changed_.wait();
-        if (!woken)
-          co_return;
+        if (!woken) co_return;
       }
       continue;
     }
-    auto const done = co_await dht_->bootstrap(std::move(ids),
-                                               runtime_.now() + kBootstrapTime);
+    auto const done = co_await dht_->bootstrap(std::move(ids), runtime_.now() + kBootstrapTime);
     if (done) {
       joined_ = true;
       joined_signal_.notify_all();
-      // From here the table keeps itself; only a table that emptied, or new
-      // peers in a link, ask for more.
+      // From here the table keeps itself; only a table that emptied, or new peers in a link, ask
+      // for more.
       wait = kFirstRetry;
       while (peers_version_ == version && dht_->table_size() > 0) {
-        auto const woken =
-            co_await peers_changed_.wait(runtime_.now() + kLongestRetry);
-        if (!woken && woken.error().code == Errc::cancelled)
-          co_return;
+        auto const woken = co_await peers_changed_.wait(runtime_.now() + kLongestRetry);
+        if (!woken && woken.error().code == Errc::cancelled) co_return;
       }
       continue;
     }
-    if (done.error().code == Errc::cancelled)
-      co_return;
-    log::warning("node", "no peer answers yet: ", done.error().detail,
-                 "; trying again in ", to_seconds(wait), " s");
+    if (done.error().code == Errc::cancelled) co_return;
+    log::warning("node",
+                 "no peer answers yet: ",
+                 done.error().detail,
+                 "; trying again in ",
+                 to_seconds(wait),
+                 " s");
     if (peers_version_ == version) {
       auto const woken = co_await peers_changed_.wait(runtime_.now() + wait);
-      if (!woken && woken.error().code == Errc::cancelled)
-        co_return;
+      if (!woken && woken.error().code == Errc::cancelled) co_return;
     }
     wait = std::min(wait * 2, kLongestRetry);
   }
@@ -303,8 +279,7 @@ Co<void> Services::join() {
 Co<Status> Services::joined(TimePoint deadline) {
   while (!joined_ && !(join_tried_ && peers_.empty())) {
     auto waited = co_await joined_signal_.wait(deadline);
-    if (!waited)
-      co_return std::move(waited).error();
+    if (!waited) co_return std::move(waited).error();
   }
   co_return ok();
 }
@@ -312,16 +287,14 @@ Co<Status> Services::joined(TimePoint deadline) {
 Co<void> Services::keep_peer_book() {
   for (;;) {
     auto const slept = co_await runtime_.sleep_for(kPeerBookPeriod);
-    if (!slept)
-      co_return;
+    if (!slept) co_return;
     std::vector<store::KnownPeer> known;
-    for (auto const &peer : swarm_->peers())
+    for (auto const& peer : swarm_->peers())
       if (!peer.inbound)
-        known.push_back({to_bytes(peer.id.bytes()),
-                         to_bytes(peer.address.bytes()), runtime_.unix_time(),
-                         0});
+        known.push_back(
+            {to_bytes(peer.id.bytes()), to_bytes(peer.address.bytes()), runtime_.unix_time(), 0});
     disk_->post([this, known = std::move(known)] {
-      for (auto const &peer : known)
+      for (auto const& peer : known)
         if (auto const written = store_->put_peer(peer); !written)
           log::warning("store", written.error().detail);
     });
@@ -330,18 +303,14 @@ Co<void> Services::keep_peer_book() {
 
 Co<void> Services::close() {
   co_await scope_.close();
-  if (directory_)
-    co_await directory_->close();
-  if (blobs_)
-    co_await blobs_->close();
-  if (dht_)
-    co_await dht_->close();
+  if (directory_) co_await directory_->close();
+  if (blobs_) co_await blobs_->close();
+  if (dht_) co_await dht_->close();
   if (network_ && network_->kad) {
     swarm_->set_peer_routing(nullptr);
     co_await network_->kad->close();
   }
-  if (swarm_)
-    co_await swarm_->close();
+  if (swarm_) co_await swarm_->close();
 }
 
-} // namespace waggle::node
+}  // namespace waggle::node

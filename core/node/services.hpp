@@ -20,85 +20,74 @@
 
 namespace waggle::node {
 
-/// What a running node is made of, below any task: keys, store, network, DHT,
-/// blobs. Built in this order, closed in the reverse one. Thread: the network
-/// thread, but for open().
+/// What a running node is made of, below any task: keys, store, network, DHT, blobs. Built in this
+/// order, closed in the reverse one. Thread: the network thread, but for open().
 class Services {
-public:
-  /// Takes the data directory's lock, opens the store, loads or makes the keys.
-  /// No network yet. Errors: refused (the directory is in use, with the pid),
-  /// io, malformed (a key file).
-  [[nodiscard]] static Result<std::unique_ptr<Services>> open(Runtime &runtime,
-                                                              Options options);
+ public:
+  /// Takes the data directory's lock, opens the store, loads or makes the keys. No network yet.
+  /// Errors: refused (the directory is in use, with the pid), io, malformed (a key file).
+  [[nodiscard]] static Result<std::unique_ptr<Services>> open(Runtime& runtime, Options options);
   ~Services();
 
-  /// Looks whether somebody else runs with a copy of our keys, and then takes
-  /// new ones; listens and serves; then, in the background, joins by the given
-  /// peers and those of the peer book, with growing waits, for as long as none
-  /// answers, and keeps the peer book. Errors: io (no port, new keys that
-  /// cannot be written), cancelled.
+  /// Looks whether somebody else runs with a copy of our keys, and then takes new ones; listens and
+  /// serves; then, in the background, joins by the given peers and those of the peer book, with
+  /// growing waits, for as long as none answers, and keeps the peer book. Errors: io (no port, new
+  /// keys that cannot be written), cancelled.
   [[nodiscard]] Co<Status> begin();
-  /// Waits until at least one peer answered, or until nobody was to be asked.
-  /// Errors: timeout, cancelled.
+  /// Waits until at least one peer answered, or until nobody was to be asked. Errors: timeout,
+  /// cancelled.
   [[nodiscard]] Co<Status> joined(TimePoint deadline);
   [[nodiscard]] Co<void> close();
 
-  /// Addresses for a link: announced ones first, loopback only if there is
-  /// nothing else; each with /p2p/.
+  /// Addresses for a link: announced ones first, loopback only if there is nothing else; each with
+  /// /p2p/.
   [[nodiscard]] std::vector<wire::Multiaddr> link_addresses() const;
   /// Adds addresses to ask, from a link, and begins to join by them.
-  void add_peers(std::vector<wire::Multiaddr> const &peers);
+  void add_peers(std::vector<wire::Multiaddr> const& peers);
   /// Serves these blobs beside those that are served already.
   void serve_blobs(std::set<blob::BlobId> ids);
   /// Neither serves nor keeps these any longer. Returns the bytes freed.
-  std::uint64_t drop_blobs(std::vector<blob::BlobId> const &ids);
-  /// Says something that a person should know: shown by status and doctor, and
-  /// told to on_notice().
+  std::uint64_t drop_blobs(std::vector<blob::BlobId> const& ids);
+  /// Says something that a person should know: shown by status and doctor, and told to on_notice().
   void notice(std::string text);
   /// Told every notice from here on.
-  void on_notice(std::function<void(std::string const &)> observer);
+  void on_notice(std::function<void(std::string const&)> observer);
 
-  [[nodiscard]] Runtime &runtime() noexcept { return runtime_; }
+  [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
 
-  [[nodiscard]] Options const &options() const noexcept { return options_; }
+  [[nodiscard]] Options const& options() const noexcept { return options_; }
 
-  [[nodiscard]] crypto::Identity const &identity() const noexcept {
-    return *identity_;
-  }
+  [[nodiscard]] crypto::Identity const& identity() const noexcept { return *identity_; }
 
-  [[nodiscard]] crypto::RecordKey const &record_key() const noexcept {
-    return *record_key_;
-  }
+  [[nodiscard]] crypto::RecordKey const& record_key() const noexcept { return *record_key_; }
 
-  [[nodiscard]] net::Swarm &swarm() noexcept { return *swarm_; }
+  [[nodiscard]] net::Swarm& swarm() noexcept { return *swarm_; }
 
-  [[nodiscard]] dht::Dht &dht() noexcept { return *dht_; }
+  [[nodiscard]] dht::Dht& dht() noexcept { return *dht_; }
 
-  [[nodiscard]] blob::BlobService &blobs() noexcept { return *blobs_; }
+  [[nodiscard]] blob::BlobService& blobs() noexcept { return *blobs_; }
 
-  [[nodiscard]] task::Directory &directory() noexcept { return *directory_; }
+  [[nodiscard]] task::Directory& directory() noexcept { return *directory_; }
 
-  [[nodiscard]] store::Store &store() noexcept { return *store_; }
+  [[nodiscard]] store::Store& store() noexcept { return *store_; }
 
-  [[nodiscard]] Executor &compute() noexcept { return *compute_; }
+  [[nodiscard]] Executor& compute() noexcept { return *compute_; }
 
   /// SQLite and files: one thread, in order.
-  [[nodiscard]] Executor &disk() noexcept { return *disk_; }
+  [[nodiscard]] Executor& disk() noexcept { return *disk_; }
 
-  [[nodiscard]] std::vector<std::string> const &notices() const noexcept {
-    return notices_;
-  }
+  [[nodiscard]] std::vector<std::string> const& notices() const noexcept { return notices_; }
 
-private:
+ private:
   struct Network;
-  Services(Runtime &runtime, Options options);
+  Services(Runtime& runtime, Options options);
   [[nodiscard]] Status open_network();
   [[nodiscard]] Co<Status> yield_copied_identity();
   [[nodiscard]] Co<std::vector<wire::Multiaddr>> known_peers();
   [[nodiscard]] Co<void> join();
   [[nodiscard]] Co<void> keep_peer_book();
 
-  Runtime &runtime_;
+  Runtime& runtime_;
   Options options_;
   std::optional<store::DirectoryLock> lock_;
   std::optional<store::Store> store_;
@@ -107,19 +96,17 @@ private:
   std::unique_ptr<ThreadPool> compute_;
   std::unique_ptr<ThreadPool> disk_;
   std::unique_ptr<blob::Index> index_;
-  std::unique_ptr<Network>
-      network_; // the address book and peer routing, below the swarm
+  std::unique_ptr<Network> network_;  // the address book and peer routing, below the swarm
   std::unique_ptr<net::Swarm> swarm_;
   std::unique_ptr<dht::Dht> dht_;
   std::unique_ptr<blob::BlobService> blobs_;
   std::unique_ptr<task::Directory> directory_;
   std::vector<wire::Multiaddr> peers_;
   std::vector<std::string> notices_;
-  std::function<void(std::string const &)> notice_observer_;
-  bool identity_is_new_ = false; ///< made by this start: nobody can have a copy
+  std::function<void(std::string const&)> notice_observer_;
+  bool identity_is_new_ = false;  ///< made by this start: nobody can have a copy
   std::set<blob::BlobId> served_;
-  std::uint64_t peers_version_ =
-      0; ///< counts changes of peers_, so that none is slept through
+  std::uint64_t peers_version_ = 0;  ///< counts changes of peers_, so that none is slept through
   Signal peers_changed_;
   Signal joined_signal_;
   bool joined_ = false;
@@ -127,4 +114,4 @@ private:
   Scope scope_;
 };
 
-} // namespace waggle::node
+}  // namespace waggle::node

@@ -44,8 +44,7 @@ TEST_CASE("shares are written with a digit") {
 }
 
 TEST_CASE("a PeerID is told by its end") {
-  CHECK(short_id("12D3KooWFfi9KVLNoTsARYETUH2Sg5GbPnUXjCFJatDZG2bGig7x") ==
-        "Ffi9…ig7x");
+  CHECK(short_id("12D3KooWFfi9KVLNoTsARYETUH2Sg5GbPnUXjCFJatDZG2bGig7x") == "Ffi9…ig7x");
   CHECK(short_id("short") == "short");
 }
 

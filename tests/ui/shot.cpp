@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Draws every panel from recorded snapshots into PNG files:
-//   ui_shot OUTDIR FILE [--panel P] [--theme dark|light] [--language en|zh]
-//   [--scale S] [--size WxH] [--name N]
-// FILE holds one snapshot a line, as `waggle status --json` prints them; the
-// last one is shown and all make the curves. "-" stands for no node at all.
-// Without a choice, all of them are drawn.
+//   ui_shot OUTDIR FILE [--panel P] [--theme dark|light] [--language en|zh] [--scale S] [--size
+//   WxH] [--name N]
+// FILE holds one snapshot a line, as `waggle status --json` prints them; the last one is shown and
+// all make the curves. "-" stands for no node at all. Without a choice, all of them are drawn.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -26,15 +25,15 @@ namespace {
 using namespace waggle;
 using namespace waggle::ui;
 
-constexpr double kTolerance = 0.02; // of a picture's pixels
+constexpr double kTolerance = 0.02;  // of a picture's pixels
 
 struct Wanted {
   std::string folder;
   std::string file;
-  std::string references; // a folder of pictures kept from before
-  std::string name;       // put before the panel's
-  std::vector<Panel> panels{Panel::home,     Panel::swarm, Panel::learning,
-                            Panel::projects, Panel::log,   Panel::settings};
+  std::string references;  // a folder of pictures kept from before
+  std::string name;        // put before the panel's
+  std::vector<Panel> panels{
+      Panel::home, Panel::swarm, Panel::learning, Panel::projects, Panel::log, Panel::settings};
   std::vector<Mode> modes{Mode::dark, Mode::light};
   std::vector<Language> languages{Language::english, Language::chinese};
   std::vector<float> scales{1, 2};
@@ -42,9 +41,8 @@ struct Wanted {
   int height = 760;
 };
 
-bool parse(int argc, char **argv, Wanted &wanted) {
-  if (argc < 3)
-    return false;
+bool parse(int argc, char** argv, Wanted& wanted) {
+  if (argc < 3) return false;
   wanted.folder = argv[1];
   wanted.file = argv[2];
   for (int i = 3; i + 1 < argc; i += 2) {
@@ -55,14 +53,11 @@ bool parse(int argc, char **argv, Wanted &wanted) {
     } else if (option == "--theme") {
       wanted.modes = {value == "light" ? Mode::light : Mode::dark};
     } else if (option == "--language") {
-      wanted.languages = {value == "zh" ? Language::chinese
-                                        : Language::english};
+      wanted.languages = {value == "zh" ? Language::chinese : Language::english};
     } else if (option == "--scale") {
       wanted.scales = {std::strtof(value.c_str(), nullptr)};
     } else if (option == "--size") {
-      if (std::sscanf(value.c_str(), "%dx%d", &wanted.width, &wanted.height) !=
-          2)
-        return false;
+      if (std::sscanf(value.c_str(), "%dx%d", &wanted.width, &wanted.height) != 2) return false;
     } else if (option == "--references") {
       wanted.references = value;
     } else if (option == "--name") {
@@ -74,17 +69,15 @@ bool parse(int argc, char **argv, Wanted &wanted) {
   return !wanted.panels.empty() && wanted.width > 0 && wanted.height > 0;
 }
 
-// The share of pixels that differ visibly from the kept picture; negative:
-// there is none.
-double difference(Picture const &picture, std::string const &kept) {
-  constexpr int kVisible = 40; // of 255, in any channel: text drawn by another
-                               // rasterizer stays below
+// The share of pixels that differ visibly from the kept picture; negative: there is none.
+double difference(Picture const& picture, std::string const& kept) {
+  constexpr int kVisible =
+      40;  // of 255, in any channel: text drawn by another rasterizer stays below
   int width = 0;
   int height = 0;
   int channels = 0;
-  auto *const pixels = stbi_load(kept.c_str(), &width, &height, &channels, 3);
-  if (pixels == nullptr)
-    return -1;
+  auto* const pixels = stbi_load(kept.c_str(), &width, &height, &channels, 3);
+  if (pixels == nullptr) return -1;
   if (width != picture.width || height != picture.height) {
     stbi_image_free(pixels);
     return 1;
@@ -92,28 +85,26 @@ double difference(Picture const &picture, std::string const &kept) {
   std::size_t differ = 0;
   for (std::size_t i = 0; i < picture.rgb.size(); i += 3) {
     bool off = false;
-    for (std::size_t c = i; c < i + 3; ++c)
-      off |= std::abs(picture.rgb[c] - pixels[c]) > kVisible;
+    for (std::size_t c = i; c < i + 3; ++c) off |= std::abs(picture.rgb[c] - pixels[c]) > kVisible;
     differ += off ? 1 : 0;
   }
   stbi_image_free(pixels);
-  return static_cast<double>(differ) * 3 /
-         static_cast<double>(picture.rgb.size());
+  return static_cast<double>(differ) * 3 / static_cast<double>(picture.rgb.size());
 }
 
-int fail(std::string const &why) {
+int fail(std::string const& why) {
   std::fprintf(stderr, "ui_shot: %s\n", why.c_str());
   return 1;
 }
 
-} // namespace
+}  // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   Wanted wanted;
   if (!parse(argc, argv, wanted)) {
-    fail("usage: ui_shot OUTDIR FILE [--panel P] [--theme T] [--language L] "
-         "[--scale S] [--size "
-         "WxH]");
+    fail(
+        "usage: ui_shot OUTDIR FILE [--panel P] [--theme T] [--language L] [--scale S] [--size "
+        "WxH]");
     return 2;
   }
   History history;
@@ -122,31 +113,24 @@ int main(int argc, char **argv) {
     std::ifstream in(wanted.file);
     for (std::string line; std::getline(in, line);) {
       auto snapshot = node::snapshot_from_json(line);
-      if (!snapshot)
-        return fail(cat(wanted.file, ": ", snapshot.error().detail));
+      if (!snapshot) return fail(cat(wanted.file, ": ", snapshot.error().detail));
       history.add(*snapshot);
       snapshots.push_back(*std::move(snapshot));
     }
-    if (snapshots.empty())
-      return fail(cat(wanted.file, ": no snapshot"));
+    if (snapshots.empty()) return fail(cat(wanted.file, ": no snapshot"));
   }
-  auto const *const shown = snapshots.empty() ? nullptr : &snapshots.back();
-  // "x.jsonl" may have example predictions beside it, as GET /v1/examples gives
-  // them.
+  auto const* const shown = snapshots.empty() ? nullptr : &snapshots.back();
+  // "x.jsonl" may have example predictions beside it, as GET /v1/examples gives them.
   std::optional<node::Examples> examples;
-  if (std::ifstream in(
-          cat(wanted.file.substr(0, wanted.file.rfind('.')), ".examples.json"));
-      in) {
+  if (std::ifstream in(cat(wanted.file.substr(0, wanted.file.rfind('.')), ".examples.json")); in) {
     std::string text;
     std::getline(in, text);
     auto read = node::examples_from_json(text);
-    if (!read)
-      return fail(read.error().detail);
+    if (!read) return fail(read.error().detail);
     examples = *std::move(read);
   }
   auto screen = Offscreen::open();
-  if (!screen)
-    return fail(screen.error().detail);
+  if (!screen) return fail(screen.error().detail);
   int drawn = 0;
   int compared = 0;
   for (auto const scale : wanted.scales)
@@ -157,36 +141,39 @@ int main(int argc, char **argv) {
           state.panel = panel;
           state.choices.mode = mode;
           state.choices.language = language;
-          auto const picture =
-              (*screen)->draw(shown, examples ? &*examples : nullptr, history,
-                              state, wanted.width, wanted.height, scale);
-          if (!picture)
-            return fail(picture.error().detail);
+          auto const picture = (*screen)->draw(shown,
+                                               examples ? &*examples : nullptr,
+                                               history,
+                                               state,
+                                               wanted.width,
+                                               wanted.height,
+                                               scale);
+          if (!picture) return fail(picture.error().detail);
           char scale_words[16];
-          std::snprintf(scale_words, sizeof scale_words, "%g",
-                        static_cast<double>(scale));
-          auto const base =
-              cat(wanted.name, wanted.name.empty() ? "" : "_", name(panel),
-                  mode == Mode::dark ? "-dark-" : "-light-",
-                  language == Language::english ? "en-" : "zh-", scale_words,
-                  ".png");
+          std::snprintf(scale_words, sizeof scale_words, "%g", static_cast<double>(scale));
+          auto const base = cat(wanted.name,
+                                wanted.name.empty() ? "" : "_",
+                                name(panel),
+                                mode == Mode::dark ? "-dark-" : "-light-",
+                                language == Language::english ? "en-" : "zh-",
+                                scale_words,
+                                ".png");
           auto const file = cat(wanted.folder, "/", base);
-          if (stbi_write_png(file.c_str(), picture->width, picture->height, 3,
-                             picture->rgb.data(), picture->width * 3) == 0)
+          if (stbi_write_png(file.c_str(),
+                             picture->width,
+                             picture->height,
+                             3,
+                             picture->rgb.data(),
+                             picture->width * 3) == 0)
             return fail(cat("cannot write ", file));
           ++drawn;
-          if (wanted.references.empty())
-            continue;
-          double const off =
-              difference(*picture, cat(wanted.references, "/", base));
-          if (off < 0)
-            continue;
+          if (wanted.references.empty()) continue;
+          double const off = difference(*picture, cat(wanted.references, "/", base));
+          if (off < 0) continue;
           ++compared;
           if (off > kTolerance)
-            return fail(cat(file, ": ", 100 * off,
-                            " % of it differ from the kept picture"));
+            return fail(cat(file, ": ", 100 * off, " % of it differ from the kept picture"));
         }
-  std::printf("%d pictures in %s, %d compared\n", drawn, wanted.folder.c_str(),
-              compared);
+  std::printf("%d pictures in %s, %d compared\n", drawn, wanted.folder.c_str(), compared);
   return 0;
 }

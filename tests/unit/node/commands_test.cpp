@@ -8,13 +8,17 @@ using node::Command;
 
 TEST_SUITE("Command") {
   TEST_CASE("comes back equal from its JSON") {
-    for (auto const kind :
-         {Command::Kind::pause, Command::Kind::resume, Command::Kind::finish,
-          Command::Kind::stop, Command::Kind::measure, Command::Kind::set,
-          Command::Kind::join, Command::Kind::leave, Command::Kind::look,
-          Command::Kind::browse}) {
-      Command const command{
-          kind, "fashion", 17, "waggle:fashion", "guest.on_battery", "true"};
+    for (auto const kind : {Command::Kind::pause,
+                            Command::Kind::resume,
+                            Command::Kind::finish,
+                            Command::Kind::stop,
+                            Command::Kind::measure,
+                            Command::Kind::set,
+                            Command::Kind::join,
+                            Command::Kind::leave,
+                            Command::Kind::look,
+                            Command::Kind::browse}) {
+      Command const command{kind, "fashion", 17, "waggle:fashion", "guest.on_battery", "true"};
       auto const back = Command::from_json(command.to_json());
       REQUIRE(back);
       CHECK(back->kind == kind);
@@ -27,24 +31,27 @@ TEST_SUITE("Command") {
   }
 
   TEST_CASE("refuses what it does not know, and names it") {
-    for (char const *const text :
-         {"", "[]", "{}", "{\"command\":\"fly\"}", "{\"command\":7}",
-          "{\"command\":\"pause\",\"speed\":3}", "{\"command\":\"join\"}",
-          "{\"command\":\"join\",\"link\":7}",
-          "{\"command\":\"join\",\"link\":\"waggle:NOT A PREFIX\"}",
-          "{\"command\":\"look\"}", "{\"command\":\"leave\"}",
-          "{\"command\":\"set\",\"value\":\"true\"}",
-          "{\"command\":\"finish\",\"at_epoch\":\"soon\"}"}) {
+    for (char const* const text : {"",
+                                   "[]",
+                                   "{}",
+                                   "{\"command\":\"fly\"}",
+                                   "{\"command\":7}",
+                                   "{\"command\":\"pause\",\"speed\":3}",
+                                   "{\"command\":\"join\"}",
+                                   "{\"command\":\"join\",\"link\":7}",
+                                   "{\"command\":\"join\",\"link\":\"waggle:NOT A PREFIX\"}",
+                                   "{\"command\":\"look\"}",
+                                   "{\"command\":\"leave\"}",
+                                   "{\"command\":\"set\",\"value\":\"true\"}",
+                                   "{\"command\":\"finish\",\"at_epoch\":\"soon\"}"}) {
       CAPTURE(text);
       CHECK(!Command::from_json(text));
     }
-    CHECK(Command::from_json("{\"command\":\"pause\",\"speed\":3}")
-              .error()
-              .detail.find("speed") != std::string::npos);
+    CHECK(Command::from_json("{\"command\":\"pause\",\"speed\":3}").error().detail.find("speed") !=
+          std::string::npos);
   }
 
-  TEST_CASE("names a task by its prefix, or by operator and prefix where two "
-            "have one") {
+  TEST_CASE("names a task by its prefix, or by operator and prefix where two have one") {
     Command command{.kind = Command::Kind::leave, .prefix = "fashion"};
     CHECK(command.names("12D3KooW", "fashion"));
     CHECK(!command.names("12D3KooW", "fashion2"));

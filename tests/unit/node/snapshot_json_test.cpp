@@ -6,15 +6,13 @@
 
 using namespace waggle::node;
 
-TEST_CASE("a snapshot's JSON carries the schema, every task and null where "
-          "nothing is known") {
+TEST_CASE("a snapshot's JSON carries the schema, every task and null where nothing is known") {
   Snapshot snapshot;
   snapshot.peer_id = "12D3KooW";
   TaskView task;
   task.prefix = "fashion";
   task.epoch = 12;
-  task.last_round =
-      RoundView{.epoch = 12, .outcome = "averaged", .group = {"a", "b"}};
+  task.last_round = RoundView{.epoch = 12, .outcome = "averaged", .group = {"a", "b"}};
   snapshot.tasks.push_back(task);
   snapshot.peers.push_back({.id = "b", .round_trip_ms = 1.5});
   auto const json = nlohmann::json::parse(to_json(snapshot));
@@ -25,8 +23,7 @@ TEST_CASE("a snapshot's JSON carries the schema, every task and null where "
   CHECK(json.at("peers").at(0).at("round_trip_ms") == 1.5);
 }
 
-TEST_CASE("the rules and the machine are in it, null where the machine tells "
-          "nothing") {
+TEST_CASE("the rules and the machine are in it, null where the machine tells nothing") {
   Snapshot snapshot;
   snapshot.guest.resting = true;
   snapshot.guest.reason = "on battery (62 %)";
@@ -68,8 +65,7 @@ TEST_CASE("a snapshot survives the way to JSON and back") {
   task.title = "Clothes";
   task.epoch = -1;
   task.loss = 0.25;
-  task.last_round = RoundView{
-      .epoch = 3, .outcome = "alone", .why = "nobody", .group = {"a"}};
+  task.last_round = RoundView{.epoch = 3, .outcome = "alone", .why = "nobody", .group = {"a"}};
   task.choices = {"x", "y"};
   task.swarm_loss = 0.5;
   task.swarm_loss_peers = 3;
@@ -108,7 +104,7 @@ TEST_CASE("fields that are missing or of another kind keep their defaults") {
 }
 
 TEST_CASE("what is no snapshot is malformed") {
-  for (auto const *const text :
+  for (auto const* const text :
        {"", "{}", "[]", "{\"schema\":2}", "{\"schema\":\"1\"}", "nonsense"})
     CHECK_FALSE(snapshot_from_json(text));
 }
