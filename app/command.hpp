@@ -32,6 +32,7 @@ void add_demo(CLI::App& app, Common& common, Action& chosen);
 void add_status(CLI::App& app, Common& common, Action& chosen);
 void add_control(CLI::App& app, Common& common, Action& chosen);  ///< pause, resume, finish
 void add_join(CLI::App& app, Common& common, Action& chosen);
+void add_settings(CLI::App& app, Common& common, Action& chosen);  ///< set, settings
 void add_monitor(CLI::App& app, Common& common, Action& chosen);
 void add_export(CLI::App& app, Common& common, Action& chosen);
 void add_leave(CLI::App& app, Common& common, Action& chosen);

@@ -14,10 +14,27 @@
 #include "core/base/text.hpp"
 #include "core/device/machine.hpp"
 #include "core/node/config.hpp"
+#include "core/node/settings.hpp"
 
 #include "app/signals.hpp"
 
 namespace waggle::app {
+namespace {
+
+// The flags that were given, as waggle.toml would say them.
+node::Literals literals(NodeFlags const& flags) {
+  node::Literals all;
+  if (flags.power) all["power"] = node::toml_text(device::name(*flags.power));
+  if (flags.threads) all["threads"] = cat(*flags.threads);
+  if (flags.host) all["host"] = node::toml_text(*flags.host);
+  if (flags.port) all["port"] = cat(*flags.port);
+  if (flags.client) all["client"] = "true";
+  if (flags.api_port) all["api_port"] = cat(*flags.api_port);
+  return all;
+}
+
+}  // namespace
+
 Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
   node::Options options;
   options.data_dir = common.data_dir;
@@ -27,7 +44,8 @@ Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
   options.client_mode = flags.client || config.client.value_or(false);
   options.guest = config.guest;
   if (flags.power) options.guest.power = *flags.power;
-  options.power_is_flag = flags.power.has_value();
+  options.cpu_share = config.cpu_share;
+  options.flags = literals(flags);
   options.always = flags.always;
   options.threads_wanted = flags.threads.value_or(config.threads.value_or(0));
   options.threads =

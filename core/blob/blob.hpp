@@ -97,6 +97,8 @@ class BlobService {
   void serve_only(std::set<BlobId> ids);
   [[nodiscard]] bool complete(BlobId const& id) const;
   [[nodiscard]] std::filesystem::path path_of(BlobId const& id) const;
+  /// What all blobs may take from now on; the next fetch keeps to it, nothing is deleted before.
+  void set_disk_limit(std::uint64_t bytes) noexcept;
   /// Forgets and deletes. Returns the bytes freed.
   std::uint64_t remove(BlobId const& id);
 

@@ -160,6 +160,10 @@ bool BlobService::complete(BlobId const& id) const {
          std::find(held.begin(), held.end(), false) == held.end();
 }
 
+void BlobService::set_disk_limit(std::uint64_t bytes) noexcept {
+  state_->options.disk_limit = bytes;
+}
+
 std::filesystem::path BlobService::path_of(BlobId const& id) const {
   return state_->files.path_of(id);
 }

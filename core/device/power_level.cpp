@@ -36,8 +36,4 @@ Effort effort(PowerLevel level, unsigned cores, unsigned wanted) noexcept {
   return {std::max(1U, threads), light ? kLightDuty : 1.0};
 }
 
-double duty_of(Effort wanted, unsigned started) noexcept {
-  return std::min(1.0, wanted.duty * wanted.threads / std::max(1U, started));
-}
-
 }  // namespace waggle::device

@@ -29,8 +29,4 @@ struct Effort {
 /// and light takes half of it.
 [[nodiscard]] Effort effort(PowerLevel level, unsigned cores, unsigned wanted) noexcept;
 
-/// The duty of a trainer that was started with `started` threads, so that together it takes what
-/// `wanted` asks for; never more than all its threads: more threads take a new start.
-[[nodiscard]] double duty_of(Effort wanted, unsigned started) noexcept;
-
 }  // namespace waggle::device

@@ -2,6 +2,7 @@
 #include "core/node/config.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include <arpa/inet.h>
 
@@ -13,7 +14,6 @@
 namespace waggle::node {
 namespace {
 
-constexpr std::uint64_t kMaxConfigBytes = 64u << 10;
 constexpr std::int64_t kMaxThreads = 256;
 constexpr std::size_t kMaxPeers = 64;
 constexpr std::int64_t kLeastDiskGib = 1;
@@ -24,6 +24,10 @@ constexpr std::int64_t kMostIdleMinutes = 24 * 60;
 constexpr std::int64_t kMostPercent = 100;
 constexpr std::int64_t kMostCelsius = 120;
 constexpr std::size_t kMaxHostName = 255;
+constexpr std::int64_t kLeastShare = 5;  // percent; less: a round of others waits for our batch
+constexpr std::size_t kMaxTeam = 64;     // bytes
+constexpr double kSmallestSize = 0.75;   // as the window can draw
+constexpr double kLargestSize = 3;
 
 struct Reader {
   std::string_view file;
@@ -73,6 +77,53 @@ struct Reader {
     WAGGLE_TRY(auto const value, number(name, node, 0, most));
     into = static_cast<int>(value);
     return ok();
+  }
+
+  Status word(std::string_view name,
+              toml::node const& node,
+              std::initializer_list<std::string_view> words,
+              std::string& into) const {
+    auto const value = node.value_exact<std::string>();
+    if (value && std::ranges::find(words, *value) != words.end()) {
+      into = *value;
+      return ok();
+    }
+    std::string all;
+    for (auto const& one : words) all += cat(all.empty() ? "" : " or ", "\"", one, "\"");
+    return wrong(node.source(), cat(name, " must be ", all));
+  }
+
+  Status team(toml::node const& node) {
+    auto const value = node.value_exact<std::string>();
+    bool const fits = value && value->size() <= kMaxTeam &&
+                      std::ranges::none_of(*value, [](unsigned char c) { return c < 0x20; });
+    if (!fits)
+      return wrong(node.source(), cat("team must be one line of at most ", kMaxTeam, " bytes"));
+    config.team = *value;
+    return ok();
+  }
+
+  Status window_entry(std::string_view name,
+                      toml::source_region const& at,
+                      toml::node const& node) {
+    auto& window = config.window;
+    if (name == "theme") return word(name, node, {"dark", "light"}, window.theme);
+    if (name == "language") return word(name, node, {"", "en", "zh"}, window.language);
+    if (name == "first_run_done") return boolean(name, node, window.first_run_done);
+    if (name == "close_to_tray") return boolean(name, node, window.close_to_tray);
+    if (name == "size") {
+      auto const size = node.is_number() ? node.value<double>() : std::nullopt;
+      if (!size || !(*size >= kSmallestSize && *size <= kLargestSize))
+        return wrong(node.source(),
+                     cat(name, " must be a number from ", kSmallestSize, " to ", kLargestSize));
+      window.size = *size;
+      return ok();
+    }
+    return wrong(at,
+                 cat("unknown setting \"",
+                     name,
+                     "\" in [window]; there are theme, language, size, first_run_done and "
+                     "close_to_tray"));
   }
 
   // Each text of a list, with its place for what is wrong with it.
@@ -129,11 +180,10 @@ struct Reader {
 
   // What may stand in a Host header.
   static bool is_host_name(std::string_view text) {
-    return !text.empty() && text.size() <= kMaxHostName &&
-           std::ranges::all_of(text, [](char c) {
-             return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                    std::string_view(".-_:[]").find(c) != std::string_view::npos;
-           });
+    return !text.empty() && text.size() <= kMaxHostName && std::ranges::all_of(text, [](char c) {
+      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+             std::string_view(".-_:[]").find(c) != std::string_view::npos;
+    });
   }
 
   Status entry(std::string_view name, toml::source_region const& at, toml::node const& node) {
@@ -183,18 +233,26 @@ struct Reader {
       config.disk_gib = static_cast<std::uint64_t>(gib);
       return ok();
     }
-    if (name == "guest") {
+    if (name == "cpu_share") {
+      WAGGLE_TRY(auto const share, number(name, node, kLeastShare, kMostPercent));
+      config.cpu_share = static_cast<int>(share);
+      return ok();
+    }
+    if (name == "team") return team(node);
+    if (name == "guest" || name == "window") {
       auto const* const table = node.as_table();
-      if (table == nullptr) return wrong(node.source(), "guest must be a table: [guest]");
+      if (table == nullptr)
+        return wrong(node.source(), cat(name, " must be a table: [", name, "]"));
       for (auto const& [key, value] : *table)
-        WAGGLE_TRY_STATUS(guest_entry(key.str(), key.source(), value));
+        WAGGLE_TRY_STATUS(name == "guest" ? guest_entry(key.str(), key.source(), value)
+                                          : window_entry(key.str(), key.source(), value));
       return ok();
     }
     return wrong(at,
                  cat("unknown setting \"",
                      name,
-                     "\"; there are peer, host, port, threads, client, power, disk_gib, "
-                     "api_port, api_host, api_names and [guest]"));
+                     "\"; there are peer, host, port, threads, client, power, cpu_share, disk_gib, "
+                     "team, api_port, api_host, api_names, [guest] and [window]"));
   }
 
   Status run(std::string_view text) {

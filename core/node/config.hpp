@@ -12,6 +12,20 @@
 
 namespace waggle::node {
 
+/// A larger waggle.toml is not read.
+constexpr std::uint64_t kMaxConfigBytes = 64u << 10;
+
+/// How the window looks and what was said in it; a node uses none of this.
+struct WindowSettings {
+  std::string theme = "dark";   ///< dark | light
+  std::string language;         ///< en | zh; empty: the locale's
+  double size = 1;              ///< of everything, beside the display's own scale
+  bool first_run_done = false;  ///< the person has read what this is, and said yes
+  bool close_to_tray = true;    ///< closing the window leaves Waggle at work, where there is a tray
+
+  friend bool operator==(WindowSettings const&, WindowSettings const&) = default;
+};
+
 /// What <data dir>/waggle.toml says; its names are those of the flags. Flags beat the file, the
 /// file beats the defaults.
 ///
@@ -21,13 +35,18 @@ namespace waggle::node {
 ///     threads = 4
 ///     client = false
 ///     power = "medium"
+///     cpu_share = 100
 ///     disk_gib = 20
 ///     api_port = 8642
+///     team = "The lab on the third floor"
 ///     [guest]
 ///     on_battery = false
 ///     quiet_hours = ["22:00-07:00", "sat,sun 10:00-12:00"]
+///     [window]
+///     theme = "dark"
 ///
-/// What [guest] may hold is device::GuestSettings, under the same names, but for power.
+/// What [guest] may hold is device::GuestSettings, under the same names, but for power; what
+/// [window] may hold is WindowSettings. settings.hpp edits the file and lists every setting.
 struct Config {
   std::vector<std::string> peers;
   std::optional<std::string> host;
@@ -38,7 +57,10 @@ struct Config {
   std::uint16_t api_port = 0;             ///< the API and the web page by TCP; 0: not
   std::optional<std::string> api_host;    ///< an IP address; unset: 127.0.0.1
   std::vector<std::string> api_names;     ///< what else browsers may call it: "box.lan"
-  device::GuestSettings guest;            ///< with the power that stands outside of [guest]
+  int cpu_share = 100;                    ///< percent of the threads' time, below that of `power`
+  std::string team;                       ///< as the window shows it; it is sent to nobody
+  WindowSettings window;
+  device::GuestSettings guest;  ///< with the power that stands outside of [guest]
   /// Why the file is not used ("FILE:LINE:COLUMN: …"); then nothing else is set. Empty: all is
   /// well, or there is no file.
   std::string trouble;

@@ -6,7 +6,7 @@
 
 #include "core/base/text.hpp"
 #include "core/device/machine.hpp"
-#include "core/node/config.hpp"
+#include "core/node/settings.hpp"
 
 namespace waggle::node {
 namespace {
@@ -24,9 +24,11 @@ device::LocalTime local_time(double unix_time) {
   return {(parts.tm_wday + 6) % 7, 60 * parts.tm_hour + parts.tm_min};
 }
 
+// What the file says, once as the node needs it and once as a person wrote it.
 struct FileLook {
   std::optional<std::filesystem::file_time_type> time;
   std::optional<Config> config;  ///< only if the time is another
+  Literals literals;
 };
 
 FileLook look_at(std::filesystem::path const& folder,
@@ -35,7 +37,9 @@ FileLook look_at(std::filesystem::path const& folder,
   std::error_code ec;
   auto const time = std::filesystem::last_write_time(folder / "waggle.toml", ec);
   if (!ec) look.time = time;
-  if (look.time != last) look.config = read_config(folder);
+  if (look.time == last) return look;
+  look.config = read_config(folder);
+  if (auto literals = read_literals(folder)) look.literals = *std::move(literals);
   return look;
 }
 
@@ -49,12 +53,14 @@ Guest::Guest(Services& services, std::function<void()> changed)
     : services_(services),
       changed_(std::move(changed)),
       sensors_(services.options().sensors),
+      watts_(services.options().sensors.sys),
       policy_(services.options().guest),
+      threads_wanted_(services.options().threads_wanted),
+      cpu_share_(services.options().cpu_share),
       scope_(services.runtime()) {
-  std::error_code ec;
-  auto const time =
-      std::filesystem::last_write_time(services.options().data_dir / "waggle.toml", ec);
-  if (!ec) file_time_ = time;
+  auto const look = look_at(services.options().data_dir, std::nullopt);
+  file_time_ = look.time;
+  settings_ = list_settings(look.literals, services.options().flags);
   use(services.options().guest);
   scope_.spawn("guest", watch());
 }
@@ -66,13 +72,10 @@ Co<void> Guest::close() {
 }
 
 device::Effort Guest::effort() const noexcept {
-  return device::effort(policy_.settings().power,
-                        device::cores(),
-                        static_cast<unsigned>(services_.options().threads_wanted));
-}
-
-double Guest::duty() const noexcept {
-  return device::duty_of(effort(), static_cast<unsigned>(services_.options().threads));
+  auto effort = device::effort(
+      policy_.settings().power, device::cores(), static_cast<unsigned>(threads_wanted_));
+  effort.duty *= cpu_share_ / 100.0;
+  return effort;
 }
 
 void Guest::use(device::GuestSettings settings) {
@@ -95,11 +98,27 @@ Co<void> Guest::follow_file() {
     services_.notice(cat(seen.config->trouble, "; the rules stay as they were"));
     co_return;
   }
-  auto settings = seen.config->guest;
-  if (services_.options().power_is_flag) settings.power = services_.options().guest.power;
-  double const before = duty();
+  settings_ = list_settings(seen.literals, services_.options().flags);
+  use(*seen.config);
+}
+
+bool Guest::is_flag(std::string_view setting) const {
+  return services_.options().flags.contains(setting);
+}
+
+void Guest::use(Config const& config) {
+  auto settings = config.guest;
+  if (is_flag("power")) settings.power = services_.options().guest.power;
+  auto const before = effort();
+  cpu_share_ = config.cpu_share;
+  if (!is_flag("threads")) threads_wanted_ = config.threads.value_or(0);
+  services_.limit_disk(config.disk_gib);
   use(std::move(settings));
-  if (duty() != before) changed_();
+  if (effort() != before) changed_();
+}
+
+void Guest::look_at_file() noexcept {
+  ticks_to_file_ = 0;
 }
 
 void Guest::judge() {
@@ -125,8 +144,15 @@ Co<void> Guest::watch() {
   auto& runtime = services_.runtime();
   for (int tick = 0;; ++tick) {
     if (tick % kMachineEvery == 0) look_at_machine();
-    if (tick % kFileEvery == kFileEvery - 1) co_await follow_file();
+    if (ticks_to_file_-- <= 0) {
+      ticks_to_file_ = kFileEvery - 1;
+      co_await follow_file();
+    }
     readings_ = sensors_.poll(runtime.now(), runtime.unix_time());
+    std::optional<double> busy;
+    if (readings_.cpu_all) busy = *readings_.cpu_all * device::cores();
+    watts_.look(busy, runtime.now());
+    services_.set_watts_per_core(watts_.per_busy_core());
     bool const blind = policy_.settings().idle_minutes > 0 && !readings_.idle_seconds;
     seconds_without_idle_ = blind ? seconds_without_idle_ + 1 : 0;
     if (seconds_without_idle_ == kNoIdleTime)
@@ -159,12 +185,14 @@ GuestView Guest::view() const {
   view.followed = !services_.options().always;
   view.power = device::name(policy_.settings().power);
   view.threads = effort_now.threads;
-  view.duty = duty();
+  view.duty = effort_now.duty;
   return view;
 }
 
 MachineView Guest::machine() const {
   MachineView view = machine_;
+  view.watts_per_core = watts_.per_busy_core();
+  view.watts_measured = watts_.measured();
   view.cpu = readings_.cpu_all;
   view.cpu_others = readings_.cpu_others;
   view.celsius = readings_.celsius;

@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "core/base/scope.hpp"
+#include "core/device/energy.hpp"
 #include "core/device/guest_policy.hpp"
+#include "core/node/config.hpp"
 #include "core/node/services.hpp"
 #include "core/node/snapshot.hpp"
 
@@ -16,15 +18,15 @@ namespace waggle::node {
 /// compute and how much. Thread: the network thread; the sensors have their own.
 class Guest {
  public:
-  /// `changed` is told each time that the verdict or the duty is another.
+  /// `changed` is told each time that the verdict or the effort is another.
   Guest(Services& services, std::function<void()> changed);
   ~Guest();
   [[nodiscard]] Co<void> close();
 
   [[nodiscard]] device::Verdict const& verdict() const noexcept { return verdict_; }
 
-  /// The share of the running trainer's threads.
-  [[nodiscard]] double duty() const noexcept;
+  /// The trainer's threads, and the share of their time.
+  [[nodiscard]] device::Effort effort() const noexcept;
 
   /// A person says to compute, whatever holds now; or to rest, and then no override is left.
   void person_runs();
@@ -33,23 +35,35 @@ class Guest {
   [[nodiscard]] GuestView view() const;
   [[nodiscard]] MachineView machine() const;
 
+  /// Every setting with what holds.
+  [[nodiscard]] std::vector<SettingView> const& settings() const noexcept { return settings_; }
+
+  /// waggle.toml was changed: look at it now.
+  void look_at_file() noexcept;
+
  private:
   [[nodiscard]] Co<void> watch();
   [[nodiscard]] Co<void> follow_file();
   void use(device::GuestSettings settings);
+  void use(Config const& config);
+  [[nodiscard]] bool is_flag(std::string_view setting) const;
   void judge();
   void look_at_machine();
-  [[nodiscard]] device::Effort effort() const noexcept;
 
   Services& services_;
   std::function<void()> changed_;
   device::Sensors sensors_;
+  device::CoreWatts watts_;
   device::GuestPolicy policy_;
   device::Readings readings_;
   device::Verdict verdict_;
   MachineView machine_;
+  std::vector<SettingView> settings_;
+  std::size_t threads_wanted_;
+  int cpu_share_;
   std::optional<std::filesystem::file_time_type> file_time_;
   int seconds_without_idle_ = 0;
+  int ticks_to_file_ = 0;
   Scope scope_;
 };
 

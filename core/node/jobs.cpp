@@ -276,7 +276,7 @@ bool JobRunner::trains(TaskKey const& key) const {
 }
 
 void JobRunner::obey_guest() {
-  if (session_ && guest_) session_->obey(guest_->verdict().reason, guest_->duty());
+  if (session_ && guest_) session_->obey(guest_->verdict().reason, guest_->effort());
 }
 
 Co<void> JobRunner::close() {
@@ -334,7 +334,7 @@ void JobRunner::command(Command const& command) {
 }
 
 void JobRunner::settings_changed() {
-  // The guest follows the file by itself, within seconds.
+  if (guest_) guest_->look_at_file();
 }
 
 void JobRunner::leave() {

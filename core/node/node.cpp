@@ -18,6 +18,7 @@
 #include "core/node/examples_json.hpp"
 #include "core/node/jobs.hpp"
 #include "core/node/observer.hpp"
+#include "core/node/settings.hpp"
 #include "core/task/link.hpp"
 
 namespace waggle::node {
@@ -86,6 +87,21 @@ struct Node::State {
     return latest_examples.get();
   }
 
+  // A setting on the caller's thread, which waits for the answer anyway: a file is slow.
+  Status take(Command command) {
+    if (command.kind == Command::Kind::set) {
+      WAGGLE_TRY_STATUS(change_setting(options.data_dir, command.name, command.value));
+      asio::post(runtime.executor(), [this] {
+        if (runner) runner->settings_changed();
+      });
+      return ok();
+    }
+    asio::post(runtime.executor(), [this, command = std::move(command)] {
+      if (runner) runner->command(command);
+    });
+    return ok();
+  }
+
   // Runs the job beside the observer until it ends or is told to leave; then closes everything, in
   // order.
   Co<void> main() {
@@ -141,12 +157,7 @@ Result<std::unique_ptr<Node>> Node::start(Options options, Job job, EventSink ev
   auto state = std::make_unique<State>(std::move(options), std::move(job), std::move(events));
   WAGGLE_TRY(state->services, Services::open(state->runtime, state->options));
   if (state->options.serve_api) {
-    auto forward = [raw = state.get()](Command command) -> Status {
-      asio::post(raw->runtime.executor(), [raw, command] {
-        if (raw->runner) raw->runner->command(command);
-      });
-      return ok();
-    };
+    auto forward = [raw = state.get()](Command command) { return raw->take(std::move(command)); };
     WAGGLE_TRY(state->api,
                Api::start(state->options.data_dir / "api.sock",
                           state->latest,
@@ -196,10 +207,7 @@ std::shared_ptr<Snapshot const> Node::snapshot() const {
 }
 
 Status Node::send(Command command) {
-  asio::post(state_->runtime.executor(), [raw = state_.get(), command = std::move(command)] {
-    if (raw->runner) raw->runner->command(command);
-  });
-  return ok();
+  return state_->take(std::move(command));
 }
 
 }  // namespace waggle::node

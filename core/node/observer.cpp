@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/observer.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <unistd.h>
 
@@ -15,10 +17,53 @@ namespace {
 
 constexpr Duration kPeriod = std::chrono::milliseconds(500);
 constexpr int kLedgerEvery = 10;  // periods: the ledger changes once an epoch
-constexpr double kDay = 86'400;
+constexpr double kHour = 3600;
+constexpr double kDay = 24 * kHour;
+constexpr double kMostWeeks = 52;
 
 ContributionView view_of(store::LedgerSum const& sum) {
-  return {sum.samples, sum.rounds, sum.gigaflop, sum.seconds / 3600};
+  return {sum.samples, sum.rounds, sum.gigaflop, sum.seconds / 3600, sum.kwh};
+}
+
+// `count` spans up to `end`, those in which nothing was given too.
+std::vector<SpanView> spans(store::Store const& store,
+                            double end,
+                            double width,
+                            std::size_t count) {
+  double const since = end - width * static_cast<double>(count);
+  std::vector<SpanView> all(count);
+  for (std::size_t i = 0; i < count; ++i) all[i].begin = since + width * static_cast<double>(i);
+  auto const found = store.ledger_spans(since, width, count);
+  if (!found) return all;
+  for (auto const& span : *found) {
+    auto const at = static_cast<std::size_t>(std::max(0.0, (span.begin - since) / width + 0.5));
+    if (at < count) all[at] = {all[at].begin, span.samples, span.seconds / 3600, span.kwh};
+  }
+  return all;
+}
+
+/// What the ledger says, read at once on the store's thread.
+struct LedgerLook {
+  std::array<store::LedgerSum, 3> sums;
+  std::vector<SpanView> by_hour;
+  std::vector<SpanView> by_day;
+  std::vector<SpanView> by_week;
+};
+
+LedgerLook look_at(store::Store const& store, double now) {
+  LedgerLook look;
+  std::array<double, 3> const since{now - kDay, now - 7 * kDay, 0};
+  for (std::size_t i = 0; i < look.sums.size(); ++i)
+    if (auto sum = store.ledger_sum("", since[i])) look.sums[i] = *sum;
+  // Whole hours, so that a sample stays in its span while time goes on.
+  double const end = std::ceil(now / kHour) * kHour;
+  look.by_hour = spans(store, end, kHour, 24);
+  look.by_day = spans(store, end, kDay, 7);
+  auto const first = store.ledger_begin();
+  double const weeks = first && *first && **first < end ? (end - **first) / (7 * kDay) : 0;
+  auto const shown = static_cast<std::size_t>(std::clamp(std::ceil(weeks), 1.0, kMostWeeks));
+  look.by_week = spans(store, end, 7 * kDay, shown);
+  return look;
 }
 
 PeerView view_of(net::PeerInfo const& peer, TimePoint now) {
@@ -54,17 +99,14 @@ Co<void> Observer::close() {
 
 Co<void> Observer::read_ledger() {
   double const now = services_.runtime().unix_time();
-  auto read = [&store = services_.store(), now] {
-    std::array<store::LedgerSum, 3> sums;
-    std::array<double, 3> const since{now - kDay, now - 7 * kDay, 0};
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      if (auto sum = store.ledger_sum("", since[i])) sums[i] = *sum;
-    return sums;
-  };
-  auto const sums = co_await on(services_.disk(), services_.runtime(), std::move(read));
-  today_ = view_of(sums[0]);
-  week_ = view_of(sums[1]);
-  all_ = view_of(sums[2]);
+  auto read = [&store = services_.store(), now] { return look_at(store, now); };
+  auto look = co_await on(services_.disk(), services_.runtime(), std::move(read));
+  today_ = view_of(look.sums[0]);
+  week_ = view_of(look.sums[1]);
+  all_ = view_of(look.sums[2]);
+  by_hour_ = std::move(look.by_hour);
+  by_day_ = std::move(look.by_day);
+  by_week_ = std::move(look.by_week);
 }
 
 Co<void> Observer::watch() {
@@ -86,10 +128,14 @@ Co<void> Observer::watch() {
     if (auto const* const guest = runner_.guest()) {
       snapshot->guest = guest->view();
       snapshot->machine = guest->machine();
+      snapshot->settings = guest->settings();
     }
     snapshot->today = today_;
     snapshot->week = week_;
     snapshot->all_time = all_;
+    snapshot->by_hour = by_hour_;
+    snapshot->by_day = by_day_;
+    snapshot->by_week = by_week_;
     snapshot->socket_bytes_in = services_.swarm().socket_bytes_in();
     snapshot->socket_bytes_out = services_.swarm().socket_bytes_out();
     snapshot->dht_table = services_.dht().table_size();

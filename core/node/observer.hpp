@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "core/base/latest.hpp"
 #include "core/base/scope.hpp"
@@ -35,6 +36,9 @@ class Observer {
   ContributionView today_;
   ContributionView week_;
   ContributionView all_;
+  std::vector<SpanView> by_hour_;
+  std::vector<SpanView> by_day_;
+  std::vector<SpanView> by_week_;
   Scope scope_;
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +23,10 @@ struct Options {
   std::size_t threads = 1;             ///< of the trainer
   std::size_t threads_wanted = 0;      ///< as a person set them; 0: by `guest.power`
   device::GuestSettings guest;
-  bool power_is_flag = false;  ///< `guest.power` stands whatever waggle.toml says meanwhile
-  bool always = false;         ///< compute whatever the rules of `guest` say
+  int cpu_share = 100;  ///< percent of the threads' time
+  /// What was given as a flag, by setting, as TOML writes it: it stands whatever waggle.toml says.
+  std::map<std::string, std::string, std::less<>> flags;
+  bool always = false;  ///< compute whatever the rules of `guest` say
   device::SensorRoots sensors;
   std::optional<std::uint64_t> disk_limit;  ///< bytes of all blobs; unset: BlobOptions' default
   bool client_mode = false;                 ///< accept no connections, serve nothing

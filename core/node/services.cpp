@@ -169,6 +169,10 @@ Status Services::open_network() {
   return ok();
 }
 
+void Services::limit_disk(std::optional<std::uint64_t> gib) {
+  if (blobs_) blobs_->set_disk_limit(gib ? *gib << 30 : blob::BlobOptions{}.disk_limit);
+}
+
 void Services::notice(std::string text) {
   log::info("node", text);
   if (notice_observer_) notice_observer_(text);

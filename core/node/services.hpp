@@ -12,6 +12,7 @@
 #include "core/blob/blob.hpp"
 #include "core/crypto/keys.hpp"
 #include "core/crypto/record_key.hpp"
+#include "core/device/energy.hpp"
 #include "core/dht/dht.hpp"
 #include "core/net/swarm.hpp"
 #include "core/node/options.hpp"
@@ -48,10 +49,17 @@ class Services {
   void serve_blobs(std::set<blob::BlobId> ids);
   /// Neither serves nor keeps these any longer. Returns the bytes freed.
   std::uint64_t drop_blobs(std::vector<blob::BlobId> const& ids);
+  /// What all blobs may take from now on; unset: the standard.
+  void limit_disk(std::optional<std::uint64_t> gib);
   /// Says something that a person should know: shown by status and doctor, and told to on_notice().
   void notice(std::string text);
   /// Told every notice from here on.
   void on_notice(std::function<void(std::string const&)> observer);
+
+  /// What a busy core takes now, in watts, as the one who looks at the machine last said.
+  [[nodiscard]] double watts_per_core() const noexcept { return watts_per_core_; }
+
+  void set_watts_per_core(double watts) noexcept { watts_per_core_ = watts; }
 
   [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
 
@@ -109,6 +117,7 @@ class Services {
   std::uint64_t peers_version_ = 0;  ///< counts changes of peers_, so that none is slept through
   Signal peers_changed_;
   Signal joined_signal_;
+  double watts_per_core_ = device::kWattsPerBusyCore;
   bool joined_ = false;
   bool join_tried_ = false;
   Scope scope_;

@@ -7,6 +7,7 @@
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
+#include "core/device/energy.hpp"
 #include "core/device/machine.hpp"
 #include "core/node/checkpoint.hpp"
 #include "core/node/detail/session_state.hpp"
@@ -159,14 +160,19 @@ Co<Status> Session::State::start_trainer(
   TrainerOptions trainer_options;
   trainer_options.files = files;
   trainer_options.files.erase(std::string(kWeightsBlob));
-  trainer_options.threads = services.options().threads;
+  trainer_options.threads = effort.threads;
   trainer_options.seed = runtime().random_u64();
   WAGGLE_CO_TRY(
       trainer,
       co_await Trainer::start(
           services, definition, std::move(trainer_options), runtime().now() + kTrainerStart));
-  trainer->set_duty(duty);
+  use(effort);
   co_return ok();
+}
+
+void Session::State::use(device::Effort wanted) {
+  trainer->set_threads(wanted.threads);
+  trainer->set_duty(wanted.duty);
 }
 
 Co<Status> Session::State::run() {
@@ -280,6 +286,11 @@ void Session::State::note_in_ledger(optim::EpochReport const& report, double flo
   row.outcome = report.averaged ? "averaged" : "local";
   row.loss = report.loss;
   row.seconds = to_seconds(report.took);
+  auto const cpu = trainer->cpu_time();
+  // A trainer that was started again begins at nought.
+  auto const since = cpu >= cpu_noted ? cpu_noted : Duration{};
+  row.kwh = device::kilowatt_hours(to_seconds(cpu - since), services.watts_per_core());
+  cpu_noted = cpu;
   services.disk().post([&store = services.store(), row = std::move(row)] {
     if (auto const written = store.add_ledger(row); !written)
       log::warning("store", written.error().detail);
@@ -347,12 +358,12 @@ void Session::resume() {
   state_->pause_or_train();
 }
 
-void Session::obey(std::string why_not, double duty) {
+void Session::obey(std::string why_not, device::Effort effort) {
   auto& s = *state_;
   // Only if it is another: setting it begins its measure anew.
-  bool const other_duty = duty != s.duty;
-  s.duty = duty;
-  if (s.trainer && other_duty) s.trainer->set_duty(duty);
+  bool const other = effort != s.effort;
+  s.effort = effort;
+  if (s.trainer && other) s.use(effort);
   s.guest_rests = std::move(why_not);
   auto const before = s.view.state;
   s.pause_or_train();
@@ -413,6 +424,7 @@ TaskView Session::view() const {
   view.samples_per_second = status.samples_per_second;
   view.swarm_samples_per_second = status.swarm.samples_per_second;
   view.swarm_peers = status.swarm.peers;
+  view.place = status.swarm.place;
   view.eta = std::max(0.0, status.swarm.eta - state_->services.dht().time());
   view.ignored_peers = status.ignored_peers;
   if (auto const loss = state_->metrics->loss()) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/device/power_level.hpp"
 #include "core/node/commands.hpp"
 #include "core/node/examples.hpp"
 #include "core/node/services.hpp"
@@ -40,9 +41,9 @@ class Session {
   /// Another task is to train here: as leave(), without the last measurement. `keep` false: at
   /// once, and nothing is saved.
   void make_way(bool keep);
-  /// What the rules of a good guest say: `why_not` is empty if it may compute, `duty` the share of
-  /// the trainer's threads. A person's pause and a full disk come first.
-  void obey(std::string why_not, double duty);
+  /// What the rules of a good guest say: `why_not` is empty if it may compute, `effort` with how
+  /// many threads, and for what share of their time. A person's pause and a full disk come first.
+  void obey(std::string why_not, device::Effort effort);
   /// Evaluate on the whole test set after this epoch.
   void measure() noexcept;
   /// Somebody wants to see example predictions: they are made now and then for the next minute.

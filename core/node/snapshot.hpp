@@ -55,7 +55,8 @@ struct TaskView {
   double samples_per_second = 0;
   double swarm_samples_per_second = 0;
   std::size_t swarm_peers = 0;
-  double eta = 0;              ///< seconds until the epoch is full
+  std::size_t place = 0;  ///< ours among them by claimed samples a second, from 1; 0: not known
+  double eta = 0;         ///< seconds until the epoch is full
   std::optional<double> loss;  ///< ours, mean over the last epoch
   std::optional<double> learning_rate;
   std::optional<double> test_loss;
@@ -98,6 +99,15 @@ struct ContributionView {
   std::uint64_t rounds = 0;
   double credits = 0;  ///< GFLOP of training
   double hours = 0;
+  double kwh = 0;  ///< of electricity, about: measured where the machine tells, else estimated
+};
+
+/// What was given in one span of time.
+struct SpanView {
+  double begin = 0;  ///< Unix seconds
+  std::uint64_t samples = 0;
+  double hours = 0;
+  double kwh = 0;
 };
 
 /// What the rules of a good guest say ([guest] in waggle.toml), whether or not a task trains.
@@ -108,8 +118,8 @@ struct GuestView {
   bool overridden = false;          ///< some hold, and the person said to run all the same
   bool followed = true;             ///< false: started with --always
   std::string power = "medium";     ///< light | medium | full
-  std::size_t threads = 0;          ///< what the power level gives
-  double duty = 1;                  ///< share of the running trainer's threads that it takes
+  std::size_t threads = 0;          ///< that train
+  double duty = 1;                  ///< the share of their time
 };
 
 struct GpuView {
@@ -124,6 +134,8 @@ struct GpuView {
 /// This machine now; what it cannot tell is unset.
 struct MachineView {
   std::size_t cores = 0;
+  double watts_per_core = 0;         ///< of a busy one
+  bool watts_measured = false;       ///< by the machine itself; else it is an estimate
   std::optional<double> cpu;         ///< share of all processors in use, 0 to 1
   std::optional<double> cpu_others;  ///< by programs that are not Waggle; only if a rule asks
   std::optional<double> celsius;
@@ -180,6 +192,9 @@ struct Snapshot {
   ContributionView today;
   ContributionView week;
   ContributionView all_time;
+  std::vector<SpanView> by_hour;      ///< the last 24, empty ones too, oldest first
+  std::vector<SpanView> by_day;       ///< the last 7
+  std::vector<SpanView> by_week;      ///< since the first, at most the last 52
   std::uint64_t socket_bytes_in = 0;  ///< all bytes ever read from sockets
   std::uint64_t socket_bytes_out = 0;
   std::size_t dht_table = 0;

@@ -56,6 +56,7 @@ void each_field(auto& v, Of<TaskView> auto& t) {
   v("samples_per_second", t.samples_per_second);
   v("swarm_samples_per_second", t.swarm_samples_per_second);
   v("swarm_peers", t.swarm_peers);
+  v("place", t.place);
   v("eta", t.eta);
   v("loss", t.loss);
   v("learning_rate", t.learning_rate);
@@ -98,6 +99,14 @@ void each_field(auto& v, Of<ContributionView> auto& c) {
   v("rounds", c.rounds);
   v("credits", c.credits);
   v("hours", c.hours);
+  v("kwh", c.kwh);
+}
+
+void each_field(auto& v, Of<SpanView> auto& s) {
+  v("begin", s.begin);
+  v("samples", s.samples);
+  v("hours", s.hours);
+  v("kwh", s.kwh);
 }
 
 void each_field(auto& v, Of<GuestView> auto& g) {
@@ -122,6 +131,8 @@ void each_field(auto& v, Of<GpuView> auto& g) {
 
 void each_field(auto& v, Of<MachineView> auto& m) {
   v("cores", m.cores);
+  v("watts_per_core", m.watts_per_core);
+  v("watts_measured", m.watts_measured);
   v("cpu", m.cpu);
   v("cpu_others", m.cpu_others);
   v("celsius", m.celsius);
@@ -171,6 +182,9 @@ void each_field(auto& v, Contributions<S> const& c) {
   v("today", c.snapshot.today);
   v("week", c.snapshot.week);
   v("all", c.snapshot.all_time);
+  v("by_hour", c.snapshot.by_hour);
+  v("by_day", c.snapshot.by_day);
+  v("by_week", c.snapshot.by_week);
 }
 
 void each_field(auto& v, Of<Snapshot> auto& s) {

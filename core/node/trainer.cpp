@@ -103,7 +103,13 @@ class ProcessTrainer final : public Trainer {
     return process_->facts().parameter_values();
   }
 
+  Duration cpu_time() const noexcept override { return process_->cpu_time(); }
+
   void set_duty(double share) noexcept override { process_->set_duty(share); }
+
+  void set_threads(std::size_t threads) noexcept override {
+    process_->set_threads(static_cast<std::uint32_t>(threads));
+  }
 
   Co<Result<optim::BatchResult>> accumulate(TimePoint deadline) override {
     WAGGLE_CO_TRY(auto const batch, co_await process_->accumulate(0, deadline));

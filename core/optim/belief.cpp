@@ -45,6 +45,21 @@ bool measured(double rate) {
   return rate > 1e-12;
 }
 
+// Why a peer's samples do not count for now: no blame, since a slow line does the same.
+std::string unkept(std::uint64_t announced, double brought, int rounds) {
+  if (brought <= 0)
+    return cat("missed ",
+               rounds,
+               " rounds running; the ",
+               announced,
+               " samples that it announces count once it brings some");
+  return cat("brought ",
+             brought,
+             " samples where it had announced more, ",
+             rounds,
+             " rounds running; its samples count once it keeps up");
+}
+
 }  // namespace
 
 Belief::Belief(PeerId self, std::uint64_t target_batch_size, RefreshLimits limits)
@@ -251,7 +266,7 @@ View Belief::judge(LocalProgress const& us,
         s.reason = "is named twice";
       } else if (known.broken_promises >= kBrokenPromises) {
         s.believed = false;
-        s.reason = cat("claims ", p.samples_accumulated, " samples and brought ", known.brought);
+        s.reason = unkept(p.samples_accumulated, known.brought, known.broken_promises);
       }
     }
     if (s.believed) {
@@ -294,6 +309,7 @@ View Belief::judge(LocalProgress const& us,
   g.clients = us.client_mode ? 1 : 0;
   double total = measured(us.samples_per_second) ? us.samples_per_second : kNoRate;
   double recorded = 0;
+  std::size_t faster = 0;
   if (us.epoch == g.epoch) {
     recorded += static_cast<double>(us.samples_accumulated);
     view.estimated += static_cast<double>(us.samples_accumulated);
@@ -313,6 +329,7 @@ View Belief::judge(LocalProgress const& us,
       known.since = now;
     }
     ++g.peers;
+    if (p.samples_per_second > us.samples_per_second) ++faster;
     if (p.client_mode) ++g.clients;
     if (p.connected) {
       view.has_peers = true;
@@ -324,6 +341,7 @@ View Belief::judge(LocalProgress const& us,
     }
   }
   g.samples_accumulated = static_cast<std::uint64_t>(recorded);
+  g.place = measured(us.samples_per_second) ? faster + 1 : 0;
   g.samples_per_second = total;
   double const eta = std::max(0.0, static_cast<double>(target_) - view.estimated) / total;
   g.eta = now + eta;

@@ -42,8 +42,9 @@ struct GlobalProgress {
   double samples_per_second = 0;
   std::size_t peers = 0;
   std::size_t clients = 0;
-  double eta = 0;                    ///< DHT time at which the batch should be full
-  double next_fetch = 0;             ///< DHT time
+  std::size_t place = 0;  ///< ours by claimed rate among those peers, 1: the fastest; 0: not known
+  double eta = 0;         ///< DHT time at which the batch should be full
+  double next_fetch = 0;  ///< DHT time
   std::vector<std::string> ignored;  ///< a line a record that was not believed, with the reason
 };
 

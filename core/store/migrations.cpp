@@ -77,10 +77,16 @@ ALTER TABLE tasks ADD COLUMN state TEXT NOT NULL DEFAULT 'idle'
 CREATE INDEX ledger_by_task ON ledger (prefix, time);
 )sql";
 
-constexpr std::array<Migration, 3> kMigrations = {{
+// What computing took of electricity, about; rows from before say nothing of it.
+constexpr char kEnergy[] = R"sql(
+ALTER TABLE ledger ADD COLUMN kwh REAL NOT NULL DEFAULT 0.0 CHECK (typeof(kwh) = 'real');
+)sql";
+
+constexpr std::array<Migration, 4> kMigrations = {{
     {1, kFirst},
     {2, kBlobsAndCheckpoints},
     {3, kTaskState},
+    {4, kEnergy},
 }};
 
 }  // namespace

@@ -310,7 +310,8 @@ Status Store::add_ledger(LedgerRow const& row) {
       auto put,
       state_->database.prepare(
           "INSERT INTO ledger (time, operator, prefix, epoch, samples, gigaflop, bytes_sent, "
-          "bytes_received, group_size, outcome, loss, seconds) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"));
+          "bytes_received, group_size, outcome, loss, seconds, kwh) VALUES "
+          "(?,?,?,?,?,?,?,?,?,?,?,?,?)"));
   put.bind(finite(row.time))
       .bind(ByteView(row.operator_id))
       .bind(std::string_view(row.prefix))
@@ -323,7 +324,8 @@ Status Store::add_ledger(LedgerRow const& row) {
   put.bind(row.group_size)
       .bind(std::string_view(row.outcome))
       .bind(row.loss)
-      .bind(finite(row.seconds));
+      .bind(finite(row.seconds))
+      .bind(finite(row.kwh));
   return put.run();
 }
 
@@ -334,7 +336,8 @@ Result<LedgerSum> Store::ledger_sum(std::string_view prefix, double since) const
       auto get,
       state_->database.prepare(
           "SELECT count(*), total(samples), total(gigaflop), total(seconds), total(bytes_sent), "
-          "total(bytes_received) FROM ledger WHERE time >= ?1 AND (?2 = '' OR prefix = ?2)"));
+          "total(bytes_received), total(kwh) FROM ledger WHERE time >= ?1 AND (?2 = '' OR prefix = "
+          "?2)"));
   get.bind(since).bind(prefix);
   WAGGLE_TRY(bool const row, get.step());
   LedgerSum sum;
@@ -350,7 +353,39 @@ Result<LedgerSum> Store::ledger_sum(std::string_view prefix, double since) const
   sum.seconds = get.real(3);
   sum.bytes_sent = whole(4);
   sum.bytes_received = whole(5);
+  sum.kwh = get.real(6);
   return sum;
+}
+
+Result<std::vector<LedgerSpan>> Store::ledger_spans(double since,
+                                                    double width,
+                                                    std::size_t limit) const {
+  WAGGLE_TRY(auto get,
+             state_->database.prepare(
+                 "SELECT CAST((time - ?1) / ?2 AS INTEGER) AS span, total(samples), "
+                 "total(seconds), total(kwh) FROM ledger WHERE time >= ?1 GROUP BY span "
+                 "ORDER BY span LIMIT ?3"));
+  get.bind(since).bind(std::max(width, 1.0)).bind(clamped(limit));
+  std::vector<LedgerSpan> all;
+  for (;;) {
+    WAGGLE_TRY(bool const row, get.step());
+    if (!row) return all;
+    LedgerSpan span;
+    span.begin = since + std::max(width, 1.0) * static_cast<double>(get.integer(0));
+    span.samples = static_cast<std::uint64_t>(std::clamp(get.real(1), 0.0, 9e18));
+    span.seconds = get.real(2);
+    span.kwh = get.real(3);
+    all.push_back(span);
+  }
+}
+
+Result<std::optional<double>> Store::ledger_begin() const {
+  WAGGLE_TRY(
+      auto get,
+      state_->database.prepare("SELECT time FROM ledger WHERE time > 0 ORDER BY time LIMIT 1"));
+  WAGGLE_TRY(bool const row, get.step());
+  if (!row) return std::optional<double>();
+  return std::optional<double>(get.real(0));
 }
 
 Result<std::vector<LedgerRow>> Store::ledger(std::string_view prefix,
@@ -360,7 +395,7 @@ Result<std::vector<LedgerRow>> Store::ledger(std::string_view prefix,
       auto get,
       state_->database.prepare(
           "SELECT time, operator, prefix, epoch, samples, gigaflop, bytes_sent, bytes_received, "
-          "group_size, outcome, loss, seconds FROM ledger WHERE time >= ?1 AND "
+          "group_size, outcome, loss, seconds, kwh FROM ledger WHERE time >= ?1 AND "
           "(?2 = '' OR prefix = ?2) ORDER BY time DESC, id DESC LIMIT ?3"));
   get.bind(since).bind(prefix).bind(clamped(limit));
   std::vector<LedgerRow> all;
@@ -380,6 +415,7 @@ Result<std::vector<LedgerRow>> Store::ledger(std::string_view prefix,
     entry.outcome = get.text(9);
     entry.loss = get.real(10);
     entry.seconds = get.real(11);
+    entry.kwh = get.real(12);
     all.push_back(std::move(entry));
   }
 }

@@ -47,6 +47,7 @@ struct LedgerRow {
   std::string outcome;  ///< averaged | local | failed
   double loss = 0;
   double seconds = 0;
+  double kwh = 0;  ///< about: core/device/energy.hpp
 };
 
 struct LedgerSum {
@@ -56,6 +57,15 @@ struct LedgerSum {
   double seconds = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
+  double kwh = 0;
+};
+
+/// What fell into one span of time.
+struct LedgerSpan {
+  double begin = 0;  ///< Unix seconds
+  std::uint64_t samples = 0;
+  double seconds = 0;
+  double kwh = 0;
 };
 
 struct CheckpointNote {
@@ -100,6 +110,13 @@ class Store {
   [[nodiscard]] Status add_ledger(LedgerRow const& row);
   /// Rows with time ≥ since, all tasks if prefix is empty.
   [[nodiscard]] Result<LedgerSum> ledger_sum(std::string_view prefix, double since) const;
+  /// Sums by spans of `width` seconds, the first beginning at `since`; only those that hold a row,
+  /// oldest first, at most `limit`.
+  [[nodiscard]] Result<std::vector<LedgerSpan>> ledger_spans(double since,
+                                                             double width,
+                                                             std::size_t limit) const;
+  /// Unix seconds of the first row; nothing: there is none.
+  [[nodiscard]] Result<std::optional<double>> ledger_begin() const;
   [[nodiscard]] Result<std::vector<LedgerRow>> ledger(std::string_view prefix,
                                                       double since,
                                                       std::size_t limit) const;

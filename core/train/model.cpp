@@ -365,7 +365,12 @@ Status Model::choose_precision(Input const& input) {
 
 void configure_torch(std::uint32_t threads, std::uint64_t memory_limit) {
   detail::install_capped_allocator(memory_limit);
-  at::set_num_threads(static_cast<int>(std::max(threads, 1u)));
+  use_threads(threads);
+}
+
+void use_threads(std::uint32_t threads) {
+  int const wanted = static_cast<int>(std::max(threads, 1u));
+  if (at::get_num_threads() != wanted) at::set_num_threads(wanted);
 }
 
 }  // namespace waggle::train

@@ -91,5 +91,8 @@ class Model {
 
 /// Cores to compute with, and the allocator's cap in bytes (0: none). Before the first Model.
 void configure_torch(std::uint32_t threads, std::uint64_t memory_limit);
+/// Cores to compute with from here on. Costs nothing if they are as many as before. Thread: the one
+/// that computes.
+void use_threads(std::uint32_t threads);
 
 }  // namespace waggle::train

@@ -35,7 +35,7 @@ void fields(Ar& ar, Buffers& m) {
 
 template <class Ar>
 void fields(Ar& ar, Accumulate& m) {
-  ar(m.position, m.samples, m.version);
+  ar(m.position, m.samples, m.version, m.threads);
 }
 
 template <class Ar>

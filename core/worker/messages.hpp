@@ -99,6 +99,7 @@ struct Accumulate {
   std::uint64_t position = 0;  ///< in the stream of samples
   std::uint32_t samples = 0;
   std::uint64_t version = 0;  ///< changes whenever somebody else wrote parameters or extras
+  std::uint32_t threads = 1;  ///< to calculate with from here on
   friend bool operator==(Accumulate const&, Accumulate const&) = default;
 };
 

@@ -106,7 +106,7 @@ Co<Result<Batch>> TrainerProcess::accumulate(std::uint32_t most, TimePoint deadl
   if (!gap) co_return std::move(gap).error();
   for (;;) {
     auto const samples = most == 0 ? s.micro_batch : std::min(s.micro_batch, most);
-    Message question = Accumulate{s.position, samples, s.version};
+    Message question = Accumulate{s.position, samples, s.version, s.options.threads};
     auto answer = co_await s.call(std::move(question), kGradients | kExtras, deadline);
     bool const memory = !answer && answer.error().code == Errc::too_large;
     // A process that dies again and again on one batch may have met the kernel's out-of-memory
@@ -265,8 +265,17 @@ Co<Result<std::vector<Prediction>>> TrainerProcess::predictions(std::uint32_t fi
   co_return std::move(out);
 }
 
+Duration TrainerProcess::cpu_time() const noexcept {
+  return state_->child ? state_->child->cpu_time() : Duration{};
+}
+
 void TrainerProcess::set_duty(double share) noexcept {
   state_->duty = std::clamp(share, 0.01, 1.0);
+  state_->duty_since = {};
+}
+
+void TrainerProcess::set_threads(std::uint32_t threads) noexcept {
+  state_->options.threads = std::max(threads, 1u);
   state_->duty_since = {};
 }
 

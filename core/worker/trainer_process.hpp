@@ -168,6 +168,8 @@ class TrainerProcess {
 
   /// Share of `threads` cores that training may take, by gaps between micro-batches; (0, 1].
   void set_duty(double share) noexcept;
+  /// From the next micro-batch on, and after a restart.
+  void set_threads(std::uint32_t threads) noexcept;
   /// Stops the process where it stands (SIGSTOP), also inside a long micro-batch; deadlines wait.
   void pause_now() noexcept;
   void resume() noexcept;
@@ -178,6 +180,8 @@ class TrainerProcess {
 
   [[nodiscard]] std::uint32_t micro_batch() const noexcept;  ///< after memory made it smaller
   [[nodiscard]] std::uint64_t restarts() const noexcept;
+  /// Processor time of the process that runs, by all its threads; 0 while none runs.
+  [[nodiscard]] Duration cpu_time() const noexcept;
   [[nodiscard]] int pid() const noexcept;                          ///< 0 while none runs
   [[nodiscard]] std::string const& last_trouble() const noexcept;  ///< why it last died, for people
 

@@ -69,7 +69,7 @@ struct BlobService::State final : detail::Keeper {
   dht::Dht& dht_;
   Executor& executor_;
   Index& index_;
-  BlobOptions const options;
+  BlobOptions options;  // disk_limit may change
   Disk const files;
   Scope scope;
   Signal announce_now;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/scope.hpp"
+#include "core/device/power_level.hpp"
 #include "core/node/events.hpp"
 #include "core/node/session.hpp"
 #include "core/node/trainer.hpp"
@@ -45,9 +46,10 @@ struct Session::State {
   bool measure_whole = false;  ///< asked for
   bool paused_by_user = false;
   std::string guest_rests;     ///< why the rules of a good guest say not to compute; empty: compute
-  double duty = 1;             ///< of the trainer
+  device::Effort effort;       ///< of the trainer
   bool finish_wished = false;  ///< by the person, not because the program ends
   std::string disk_full;  ///< why nothing is trained: need, have and path; empty: there is room
+  Duration cpu_noted{};   ///< the trainer's, up to the last row of the ledger
   TimePoint last_checkpoint{};
   TimePoint next_evaluation{};
   TimePoint last_progress{};
@@ -64,6 +66,7 @@ struct Session::State {
   void enter(std::string state, std::string text);
   Co<Status> fetch(std::map<std::string, std::filesystem::path>& files);
   void say_disk_full(std::string why);
+  void use(device::Effort wanted);
   void pause_or_train();
   void say_paused();
   void keep_wish(Wish wish);

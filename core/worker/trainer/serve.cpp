@@ -110,6 +110,7 @@ class Session {
   Message handle(Accumulate const& m) {
     if (!bound_) return unbound();
     seen(m.version);
+    train::use_threads(m.threads);
     auto const begin = std::chrono::steady_clock::now();
     WAGGLE_FAIL_TRY(loss, trainer_->accumulate(m.position, m.samples));
     auto const took = std::chrono::steady_clock::now() - begin;

@@ -36,10 +36,4 @@ TEST_SUITE("power level") {
         }
       }
   }
-
-  TEST_CASE("a trainer with other threads is held to the same work, but never above all of it") {
-    CHECK(duty_of({4, 0.5}, 8) == doctest::Approx(0.25));
-    CHECK(duty_of({16, 1}, 8) == 1);
-    CHECK(duty_of({4, 1}, 0) == 1);
-  }
 }

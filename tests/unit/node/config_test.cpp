@@ -46,6 +46,13 @@ TEST_SUITE("config") {
     guest.programs = {"blender"};
     guest.quiet_hours = {{0b1111111U, 22 * 60, 7 * 60}, {0b1100000U, 10 * 60, 12 * 60}};
     CHECK(all.guest == guest);
+    auto const more = parse(
+        "cpu_share = 40\nteam = \"Bees\"\n[window]\ntheme = \"light\"\nlanguage = \"zh\"\n"
+        "size = 1.25\nfirst_run_done = true\nclose_to_tray = false\n");
+    CHECK(more.trouble == "");
+    CHECK(more.cpu_share == 40);
+    CHECK(more.team == "Bees");
+    CHECK(more.window == WindowSettings{"light", "zh", 1.25, true, false});
     auto const none = parse("");
     CHECK(none.guest == device::GuestSettings{});
     CHECK(none.trouble == "");
@@ -75,6 +82,12 @@ TEST_SUITE("config") {
           Case{"threads = 2\ndisk_gib = 0\n", ":2:12:", "whole number"},
           Case{"threads = 2\nguest = 1\n", ":2:9:", "table"},
           Case{"[guest]\nbatery = true\n", ":2:1:", "batery"},
+          Case{"threads = 2\ncpu_share = 4\n", ":2:13:", "5 to 100"},
+          Case{"threads = 2\nteam = \"a\\nb\"\n", ":2:8:", "one line"},
+          Case{"window = 1\n", ":1:10:", "table"},
+          Case{"[window]\ntheme = \"blue\"\n", ":2:9:", "light"},
+          Case{"[window]\nsize = 0.5\n", ":2:8:", "0.75"},
+          Case{"[window]\ncolour = 1\n", ":2:1:", "close_to_tray"},
           Case{"[guest]\non_battery = 1\n", ":2:14:", "true or false"},
           Case{"[guest]\nidle_minutes = -1\n", ":2:16:", "1440"},
           Case{"[guest]\ncpu_load = 101\n", ":2:12:", "100"},

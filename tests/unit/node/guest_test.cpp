@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/guest.hpp"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "tests/support/run.hpp"
@@ -34,6 +36,7 @@ Options options_in(test::Tree const& tree) {
   options.sensors = {tree.path / "sys", tree.path / "proc"};
   options.threads = 4;
   options.threads_wanted = 4;
+  options.flags["threads"] = "4";
   return options;
 }
 
@@ -61,12 +64,17 @@ TEST_SUITE("Guest") {
       CHECK(told == 2);
       guest.person_rests();
       CHECK(guest.view().resting);
-      CHECK(guest.duty() == 1);
+      CHECK(guest.effort() == device::Effort{4, 1});
       t.put("data/waggle.toml", "power = \"light\"\n[guest]\non_battery = true\n");
+      guest.look_at_file();
       bool const allowed = co_await until_resting(s, guest, false);
       CHECK(allowed);
       CHECK(guest.view().power == "light");
-      CHECK(guest.duty() == doctest::Approx(0.25));  // half of the threads, half of their time
+      CHECK(guest.effort() == device::Effort{2, 0.5});
+      auto const power = std::ranges::find(guest.settings(), "power", &SettingView::name);
+      REQUIRE(power != guest.settings().end());
+      CHECK(power->value == "\"light\"");
+      CHECK(power->from == "file");
       // A file with a mistake is named, and the rules stay.
       t.put("data/waggle.toml", "power = \"lihgt\"\n");
       std::filesystem::last_write_time(
@@ -79,6 +87,34 @@ TEST_SUITE("Guest") {
       CHECK(s.notices()[0].find("waggle.toml:1:9:") != std::string::npos);
       CHECK(guest.view().power == "light");
       CHECK(!guest.view().resting);
+      co_await guest.close();
+    };
+    test::run(runtime, body(**services, tree));
+  }
+
+  TEST_CASE("what a flag holds the file does not change; a share and fewer threads count at once") {
+    test::Tree const tree;
+    put_supply(tree, true);
+    SystemRuntime runtime;
+    auto options = options_in(tree);
+    options.guest.power = device::PowerLevel::full;
+    options.flags.clear();
+    options.flags["power"] = "\"full\"";
+    auto services = Services::open(runtime, options);
+    REQUIRE(services);
+    auto body = [](Services& s, test::Tree const& t) -> Co<void> {
+      Guest guest(s, [] {});
+      CHECK(guest.effort() == device::Effort{4, 1});
+      t.put("data/waggle.toml", "power = \"light\"\nthreads = 2\ncpu_share = 50\n");
+      guest.look_at_file();
+      auto const end = s.runtime().now() + std::chrono::seconds(20);
+      while (guest.effort().duty == 1 && s.runtime().now() < end)
+        (void)co_await s.runtime().sleep_for(std::chrono::milliseconds(50));
+      CHECK(guest.view().power == "full");
+      CHECK(guest.effort() == device::Effort{2, 0.5});
+      auto const power = std::ranges::find(guest.settings(), "power", &SettingView::name);
+      CHECK(power->from == "flag");
+      CHECK(power->value == "\"full\"");
       co_await guest.close();
     };
     test::run(runtime, body(**services, tree));

@@ -59,7 +59,15 @@ TEST_CASE("a snapshot survives the way to JSON and back") {
   snapshot.socket_bytes_in = 1ull << 60;
   snapshot.addresses = {"/ip4/127.0.0.1/tcp/1"};
   snapshot.notices = {"port 31337 was busy"};
-  snapshot.week = {.samples = 7, .rounds = 2, .credits = 1.25, .hours = 0.5};
+  snapshot.week = {.samples = 7, .rounds = 2, .credits = 1.25, .hours = 0.5, .kwh = 0.125};
+  snapshot.by_hour.push_back({.begin = 1.5e9, .samples = 3, .hours = 0.25, .kwh = 0.5});
+  snapshot.settings.push_back({.name = "power",
+                               .value = "\"full\"",
+                               .standard = "\"medium\"",
+                               .from = "file",
+                               .live = true});
+  snapshot.machine.cores = 4;
+  snapshot.machine.watts_per_core = 6;
   snapshot.peers.push_back({.id = "b", .relayed = true, .bytes_in = 9});
   TaskView task;
   task.title = "Clothes";
@@ -88,6 +96,10 @@ TEST_CASE("a snapshot survives the way to JSON and back") {
   CHECK(back->tasks.at(0).swarm_loss == 0.5);
   CHECK(back->known_tasks.at(0).download == 1ull << 40);
   CHECK_FALSE(back->known_tasks.at(0).fits);
+  CHECK(back->week.kwh == 0.125);
+  CHECK(back->by_hour.at(0).samples == 3);
+  CHECK(back->settings.at(0).value == "\"full\"");
+  CHECK(back->settings.at(0).live);
 }
 
 TEST_CASE("fields that are missing or of another kind keep their defaults") {

@@ -218,12 +218,47 @@ TEST_CASE("Belief: who promises samples and brings none is ignored, until it bri
   }
   auto const view = b.judge(us(epoch, 100, 100, now), false, claims, now);
   REQUIRE(view.progress.ignored.size() == 1);
+  CHECK(view.progress.ignored[0].find(
+            "brought 1 samples where it had announced more, 2 rounds running") !=
+        std::string::npos);
   CHECK(view.progress.samples_accumulated == 400);
   std::vector<double> const honest_weights{100, 100, 90, 110, 400};
   b.took_part(group, honest_weights, 1.5);
   b.entered(++epoch, now);
   for (auto& c : claims) c.progress.epoch = epoch;
   CHECK(b.judge(us(epoch, 100, 100, now), false, claims, now).progress.ignored.empty());
+}
+
+TEST_CASE("Belief: who missed rounds is not accused of a lie") {
+  auto b = belief_at(12, 1000);
+  auto claims = honest();
+  claims.push_back(claim(9, 12, 64, 60, 1001));
+  std::vector<PeerId> const group{peer(0), peer(1), peer(2), peer(3)};
+  std::vector<double> const weights{100, 100, 90, 110};
+  std::int64_t epoch = 12;
+  double now = 1001.5;
+  for (int i = 0; i < 2; ++i) {
+    (void)b.judge(us(epoch, 100, 100, now), false, claims, now);
+    b.took_part(group, weights, 1.5);
+    b.entered(++epoch, now);
+    for (auto& c : claims) {
+      c.progress.epoch = epoch;
+      c.progress.time = now + 1;
+    }
+    now += 1.5;
+  }
+  auto const view = b.judge(us(epoch, 100, 100, now), false, claims, now);
+  REQUIRE(view.progress.ignored.size() == 1);
+  CHECK(view.progress.ignored[0].find("missed 2 rounds running; the 64 samples that it announces "
+                                      "count once it brings some") != std::string::npos);
+}
+
+TEST_CASE("Belief: our place is by claimed rates, and none before we measured ours") {
+  auto b = belief_at(12, 1000);
+  auto const claims = honest();  // 100, 90 and 110 samples a second
+  CHECK(b.judge(us(12, 0, 95, 1001.5), false, claims, 1001.5).progress.place == 3);
+  CHECK(b.judge(us(12, 0, 120, 1001.5), false, claims, 1001.5).progress.place == 1);
+  CHECK(b.judge(us(12, 0, kNoRate, 1001.5), false, claims, 1001.5).progress.place == 0);
 }
 
 TEST_CASE("Belief: the dead and the stale are not carried on") {

@@ -139,6 +139,7 @@ TEST_SUITE("Store") {
     row.bytes_sent = 10;
     row.outcome = "averaged";
     row.loss = 0.25;
+    row.kwh = 0.25;
     for (int i = 0; i < 5; ++i) {
       row.time = i;
       row.epoch = i;
@@ -158,6 +159,20 @@ TEST_SUITE("Store") {
     CHECK(store.ledger_sum("", 0)->rounds == 7);
     CHECK(store.ledger_sum("", 0)->samples >= std::uint64_t{1} << 62);
     CHECK(store.ledger_sum("none", 0)->rounds == 0);
+    CHECK(store.ledger_sum("a", 1)->kwh == doctest::Approx(1));
+    CHECK(store.ledger("a", 4, 9)->front().kwh == 0.25);
+    // Spans of two seconds from one on: the rows of 1 and 2, of 3 and 4 with the huge ones.
+    auto const spans = store.ledger_spans(1, 2, 9);
+    REQUIRE(spans);
+    REQUIRE(spans->size() == 2);
+    CHECK(spans->front().begin == 1);
+    CHECK(spans->front().samples == 200);
+    CHECK(spans->front().seconds == doctest::Approx(2 * row.seconds));
+    CHECK(spans->front().kwh == doctest::Approx(0.5));
+    CHECK(spans->back().begin == 3);
+    CHECK(store.ledger_spans(1, 2, 1)->size() == 1);
+    CHECK(store.ledger_spans(100, 2, 9)->empty());
+    CHECK(store.ledger_begin().value() == 1);
     auto const newest = store.ledger("a", 0, 2);
     REQUIRE(newest);
     REQUIRE(newest->size() == 2);

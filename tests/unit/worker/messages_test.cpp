@@ -31,7 +31,7 @@ std::vector<Message> one_of_each() {
   return {start,
           some_facts(),
           Buffers{true},
-          Accumulate{5, 16, 9},
+          Accumulate{5, 16, 9, 4},
           BatchDone{16, 1.5, false, 12},
           Apply{-1, 3},
           Stepped{0.1, 2},
