@@ -4,8 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include <nlohmann/json.hpp>
+
+#include "core/node/api.hpp"
+#include "core/node/config.hpp"
 
 #include "app/command.hpp"
 #include "app/signals.hpp"
@@ -17,24 +21,27 @@ namespace {
 struct Flags {
   std::string theme;
   std::string language;
-  float size = 1;
+  std::optional<float> size;
   std::string panel;
   std::string link;
 };
 
-ui::Language language_of(Flags const& flags) {
+ui::Language language_of(Flags const& flags, node::WindowSettings const& kept) {
   if (!flags.language.empty()) return ui::language_of_locale(flags.language);
+  if (!kept.language.empty()) return ui::language_of_locale(kept.language);
   for (auto const* const name : {"LC_ALL", "LC_MESSAGES", "LANG"})
     if (auto const* const value = std::getenv(name); value != nullptr && *value != '\0')
       return ui::language_of_locale(value);
   return ui::Language::english;
 }
 
-ui::ShellState state_of(Flags const& flags) {
+// Flags over what waggle.toml says over the standard.
+ui::ShellState state_of(Flags const& flags, node::WindowSettings const& kept) {
   ui::ShellState state;
-  state.choices.mode = flags.theme == "light" ? ui::Mode::light : ui::Mode::dark;
-  state.choices.language = language_of(flags);
-  state.choices.size = flags.size;
+  auto const& theme = flags.theme.empty() ? kept.theme : flags.theme;
+  state.choices.mode = theme == "light" ? ui::Mode::light : ui::Mode::dark;
+  state.choices.language = language_of(flags, kept);
+  state.choices.size = flags.size.value_or(static_cast<float>(kept.size));
   for (int i = 0; i < ui::kPanelCount; ++i)
     if (auto const panel = static_cast<ui::Panel>(i); flags.panel == ui::name(panel))
       state.panel = panel;
@@ -45,7 +52,12 @@ ui::ShellState state_of(Flags const& flags) {
 int run(Common const& common, Flags const& flags) {
   signals::catch_interrupts();
   ui::RunOptions options;
-  options.state = state_of(flags);
+  auto const config = node::read_config(common.data_dir);
+  options.state = state_of(flags, config.window);
+  if (!config.trouble.empty()) options.state.trouble = config.trouble;
+  // Whoever runs a node from a shell knows what it is; else it is said once, before anything runs.
+  options.state.first_run.open = !config.window.first_run_done && config.trouble.empty() &&
+                                 !node::api_get(api_socket(common), "/healthz");
   options.stop = [] { return signals::count() > 0; };
   if (common.json)
     options.end = [](ui::FrameTimes const& times) {
@@ -82,7 +94,8 @@ void add_window(CLI::App& app, Common& common, Action& chosen) {
   command->add_option("--size", flags->size, "Of everything, beside the display's own [1]")
       ->check(CLI::Range(0.75, 3.0));
   command->add_option("--panel", flags->panel, "The panel to begin with [home]")
-      ->check(CLI::IsMember({"home", "swarm", "learning", "projects", "log", "settings"}));
+      ->check(
+          CLI::IsMember({"home", "swarm", "learning", "hardware", "projects", "log", "settings"}));
   add_examples(*command,
                "  waggle window\n  waggle window --language zh --theme light\n"
                "  waggle window --data-dir /srv/waggle --panel swarm\n"

@@ -20,7 +20,8 @@ constexpr int kQuietFailures = 3;
 
 }  // namespace
 
-WindowSource::WindowSource(Common const& common, std::string const& look) : common_(common) {
+WindowSource::WindowSource(Common const& common, std::string const& look)
+    : common_(common), local_(common.data_dir) {
   if (!look.empty()) commands_.push_back({.kind = node::Command::Kind::look, .link = look});
   worker_ = std::thread([this] { work(); });
 }
@@ -40,6 +41,9 @@ std::shared_ptr<node::Snapshot const> WindowSource::snapshot() {
 }
 
 void WindowSource::send(node::Command command) {
+  // Without a node the file is changed here; the next node reads it.
+  if (command.kind == node::Command::Kind::set && latest_.get() == nullptr)
+    return keep(std::move(command.name), std::move(command.value));
   {
     std::lock_guard const lock(mutex_);
     if (commands_.size() >= kMostWaiting) return;
@@ -61,6 +65,30 @@ std::optional<std::string> WindowSource::take_trouble() {
   return std::exchange(trouble_, std::nullopt);
 }
 
+std::shared_ptr<LocalSettings::List const> WindowSource::settings() {
+  return local_.list();
+}
+
+void WindowSource::keep(std::string name, std::string value) {
+  {
+    std::lock_guard const lock(mutex_);
+    if (kept_.size() >= kMostWaiting) return;
+    kept_.emplace_back(std::move(name), std::move(value));
+  }
+  changed_.notify_all();
+}
+
+void WindowSource::keep_what_was_asked() {
+  std::deque<std::pair<std::string, std::string>> kept;
+  {
+    std::lock_guard const lock(mutex_);
+    kept.swap(kept_);
+  }
+  for (auto const& [name, value] : kept)
+    if (auto const done = local_.keep(name, value); !done) say(done.error().detail);
+  local_.look();
+}
+
 void WindowSource::join(std::string link) {
   send({.kind = node::Command::Kind::join, .link = std::move(link)});
 }
@@ -80,6 +108,11 @@ void WindowSource::say(std::string trouble) {
 }
 
 void WindowSource::start_node() {
+  // Nobody's machine computes, or is seen by others, before somebody said yes.
+  if (!local_.agreed()) {
+    if (!local_.trouble().empty() && ++failures_ == kQuietFailures) say(local_.trouble());
+    return;
+  }
   Result<std::unique_ptr<node::Node>> started = Error{Errc::invalid, ""};
   auto options = options_of(common_, {});
   if (options) {
@@ -135,6 +168,7 @@ void WindowSource::ask_for_examples() {
 
 void WindowSource::work() {
   for (;;) {
+    keep_what_was_asked();
     look();
     if (latest_.get() != nullptr) ask_for_examples();
     std::deque<node::Command> commands;
@@ -142,7 +176,9 @@ void WindowSource::work() {
     {
       std::unique_lock lock(mutex_);
       // What is asked before a node answers waits for it.
-      auto const wanted = [this, answers] { return stopping_ || (answers && !commands_.empty()); };
+      auto const wanted = [this, answers] {
+        return stopping_ || !kept_.empty() || (answers && !commands_.empty());
+      };
       changed_.wait_for(lock, node_ ? kPeriod / 2 : kPeriod, wanted);
       if (stopping_) return;
       if (answers) commands.swap(commands_);

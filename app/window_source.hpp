@@ -8,11 +8,13 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "core/base/latest.hpp"
 #include "core/node/node.hpp"
 
 #include "app/command.hpp"
+#include "app/local_settings.hpp"
 #include "ui/source.hpp"
 
 namespace waggle::app {
@@ -33,12 +35,15 @@ class WindowSource final : public ui::Source {
   void send(node::Command command) override;
   [[nodiscard]] std::shared_ptr<node::Examples const> examples(bool wanted) override;
   [[nodiscard]] std::optional<std::string> take_trouble() override;
+  [[nodiscard]] std::shared_ptr<LocalSettings::List const> settings() override;
+  void keep(std::string name, std::string value) override;
   void join(std::string link) override;
   [[nodiscard]] bool can_join() const override;
   [[nodiscard]] bool own_node() const override;
 
  private:
   void work();
+  void keep_what_was_asked();
   void start_node();
   void look();
   void look_at_own();
@@ -48,6 +53,7 @@ class WindowSource final : public ui::Source {
   Common const common_;
   Latest<node::Snapshot> latest_;
   Latest<node::Examples> examples_;
+  LocalSettings local_;
   std::unique_ptr<node::Node> node_;  // the worker's, as the three below
   bool prepared_ = false;             // log and signals
   int failures_ = 0;                  // to start it, in a row
@@ -56,6 +62,7 @@ class WindowSource final : public ui::Source {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<node::Command> commands_;  // guarded by mutex_, as all below
+  std::deque<std::pair<std::string, std::string>> kept_;
   std::optional<std::string> trouble_;
   bool own_ = false;
   bool stopping_ = false;

@@ -95,6 +95,15 @@ std::string clock_time(double unix_time) {
   return {buffer.data(), n};
 }
 
+std::string date(double unix_time) {
+  auto const seconds = static_cast<std::time_t>(unix_time);
+  std::tm parts{};
+  if (::localtime_r(&seconds, &parts) == nullptr) return "–";
+  std::array<char, 16> buffer{};
+  auto const n = std::strftime(buffer.data(), buffer.size(), "%m-%d", &parts);
+  return {buffer.data(), n};
+}
+
 std::string short_id(std::string_view id) {
   constexpr std::size_t kShown = 4;
   // Every Ed25519 PeerID begins with 12D3KooW: its end tells peers apart.

@@ -22,6 +22,8 @@ namespace waggle::ui {
 [[nodiscard]] std::string duration(double seconds, Language language);
 /// 13:05:09, local time of a Unix time.
 [[nodiscard]] std::string clock_time(double unix_time);
+/// 11-30: month and day, local time of a Unix time.
+[[nodiscard]] std::string date(double unix_time);
 /// A PeerID's beginning and end: 12D3…KzQp. Short texts stay whole.
 [[nodiscard]] std::string short_id(std::string_view id);
 /// A key in groups of four, to be read aloud and compared: 12D3 KooW …

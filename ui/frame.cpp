@@ -17,6 +17,24 @@ bool Frame::is_self(std::string_view peer) const {
   return snapshot != nullptr && snapshot->peer_id == peer;
 }
 
+node::SettingView const* Frame::setting(std::string_view name) const {
+  auto const at = std::ranges::find(settings, name, &node::SettingView::name);
+  return at == settings.end() ? nullptr : &*at;
+}
+
+std::string Frame::value(std::string_view name) const {
+  if (edits != nullptr)
+    if (auto const* const asked = edits->find(name)) return *asked;
+  auto const* const known = setting(name);
+  return known == nullptr ? std::string() : known->value;
+}
+
+void Frame::set(std::string name, std::string literal) {
+  if (edits != nullptr) edits->note(name, literal, ImGui::GetTime());
+  commands.push_back(
+      {.kind = node::Command::Kind::set, .name = std::move(name), .value = std::move(literal)});
+}
+
 ImVec2 measure(Frame const& frame, Font font, std::string_view words) {
   auto* const face = frame.fonts.get(font);
   return face->CalcTextSizeA(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "ui/history.hpp"
 #include "ui/text.hpp"
 #include "ui/theme.hpp"
+#include "ui/values.hpp"
 
 namespace waggle::ui {
 
@@ -32,6 +34,8 @@ struct Frame {
 
   node::Examples const* examples = nullptr;  ///< the newest; null: none
   bool wants_examples = false;               ///< this frame shows them
+  std::span<node::SettingView const> settings = {};  ///< of the node shown, else of waggle.toml
+  Edits* edits = nullptr;  ///< what was just changed; null: nothing can be
 
   std::vector<node::Command> commands;  ///< to be sent after the frame
   std::string join;                     ///< a link to join after the frame
@@ -45,6 +49,13 @@ struct Frame {
   /// The task that is shown: the one that trains, or did last; null if all wait, and without any.
   [[nodiscard]] node::TaskView const* task() const;
   [[nodiscard]] bool is_self(std::string_view peer) const;
+
+  /// A setting's value as TOML writes it, what was just asked for included; empty: not known.
+  [[nodiscard]] std::string value(std::string_view setting) const;
+  /// Null: no such setting is known.
+  [[nodiscard]] node::SettingView const* setting(std::string_view name) const;
+  /// Asks for another value.
+  void set(std::string name, std::string literal);
 };
 
 /// One line of text, cut with an ellipsis at the end of the space that is left.

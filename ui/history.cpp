@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ui/history.hpp"
 
+#include <algorithm>
+
 #include "core/base/text.hpp"
 
 #include "ui/format.hpp"
@@ -59,7 +61,13 @@ TaskCurves::TaskCurves()
 }
 
 History::History()
-    : own_speed_(kSeconds), swarm_speed_(kSeconds), download_(kSeconds), upload_(kSeconds) {
+    : own_speed_(kSeconds),
+      swarm_speed_(kSeconds),
+      download_(kSeconds),
+      upload_(kSeconds),
+      processor_(kSeconds),
+      others_(kSeconds),
+      memory_(kSeconds) {
 }
 
 void History::push(LogLine line) {
@@ -117,6 +125,7 @@ void History::add_rates(node::Snapshot const& s) {
     upload_.add(s.time, static_cast<double>(s.socket_bytes_out - bytes_out_) / gap);
   }
   rates_at_ = s.time;
+  add_machine(s);
   bytes_in_ = s.socket_bytes_in;
   bytes_out_ = s.socket_bytes_out;
   double own = 0;
@@ -129,6 +138,23 @@ void History::add_rates(node::Snapshot const& s) {
   if (s.tasks.empty()) return;
   own_speed_.add(s.time, own);
   swarm_speed_.add(s.time, swarm);
+}
+
+void History::add_machine(node::Snapshot const& s) {
+  auto const& m = s.machine;
+  if (m.cpu) processor_.add(s.time, *m.cpu);
+  if (m.cpu_others) others_.add(s.time, *m.cpu_others);
+  if (m.memory_total > 0 && m.memory_available <= m.memory_total)
+    memory_.add(s.time,
+                1 - static_cast<double>(m.memory_available) / static_cast<double>(m.memory_total));
+  for (std::size_t i = 0; i < std::min(m.gpus.size(), kGraphics); ++i) {
+    if (graphics_.size() <= i) graphics_.emplace_back(kSeconds);
+    if (m.gpus[i].busy) graphics_[i].add(s.time, *m.gpus[i].busy);
+  }
+}
+
+Ring const* History::graphics(std::size_t index) const {
+  return index < graphics_.size() && !graphics_[index].empty() ? &graphics_[index] : nullptr;
 }
 
 void History::add_peers(node::Snapshot const& s) {

@@ -68,6 +68,7 @@ class History {
   static constexpr std::size_t kEpochs = 4000;
   static constexpr std::size_t kLines = 1000;
   static constexpr std::size_t kTasks = 16;
+  static constexpr std::size_t kGraphics = 8;
   static constexpr double kMinGap = 0.9;  ///< seconds between two points
 
   History();
@@ -85,6 +86,16 @@ class History {
 
   [[nodiscard]] Ring const& upload() const { return upload_; }
 
+  /// Shares of the machine, 0 to 1, over Unix time.
+  [[nodiscard]] Ring const& processor() const { return processor_; }
+
+  [[nodiscard]] Ring const& others() const { return others_; }  ///< programs that are not Waggle
+
+  [[nodiscard]] Ring const& memory() const { return memory_; }
+
+  /// Null: no such graphics processor told how busy it is.
+  [[nodiscard]] Ring const* graphics(std::size_t index) const;
+
   /// Over epochs; null for a task not seen.
   [[nodiscard]] TaskCurves const* curves(node::TaskView const& task) const;
 
@@ -95,6 +106,7 @@ class History {
   void line(double time, LogLine::Level level, Text key, std::vector<std::string> values);
   void push(LogLine line);
   void add_rates(node::Snapshot const& snapshot);
+  void add_machine(node::Snapshot const& snapshot);
   void add_task(node::Snapshot const& snapshot, node::TaskView const& task);
   void add_peers(node::Snapshot const& snapshot);
   void begin(node::Snapshot const& snapshot);
@@ -111,6 +123,10 @@ class History {
   Ring swarm_speed_;
   Ring download_;
   Ring upload_;
+  Ring processor_;
+  Ring others_;
+  Ring memory_;
+  std::vector<Ring> graphics_;
   std::map<std::string, TaskCurves> tasks_;  // by operator and prefix
   std::deque<LogLine> lines_;
 

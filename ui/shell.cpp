@@ -22,6 +22,7 @@ constexpr std::array<Place, kPanelCount> kPlaces{
     Place{Panel::home, "home", Text::home, Icon::home},
     Place{Panel::swarm, "swarm", Text::swarm, Icon::swarm},
     Place{Panel::learning, "learning", Text::learning, Icon::learning},
+    Place{Panel::hardware, "hardware", Text::hardware, Icon::hardware},
     Place{Panel::projects, "projects", Text::projects, Icon::projects},
     Place{Panel::log, "log", Text::log, Icon::log},
     Place{Panel::settings, "settings", Text::settings, Icon::settings}};
@@ -149,16 +150,18 @@ void panel(Frame& frame, ShellState& state) {
       return draw_swarm(frame, state.swarm);
     case Panel::learning:
       return draw_learning(frame, state.learning);
+    case Panel::hardware:
+      return draw_hardware(frame, state.hardware);
     case Panel::projects:
       return draw_projects(frame, state.projects);
     case Panel::log:
       return draw_log(frame, state.log);
     case Panel::settings:
-      return draw_settings(frame, state.choices);
+      return draw_settings(frame, state.choices, state.settings);
   }
 }
 
-// Ctrl+1 … Ctrl+6 go to a panel from wherever the focus is.
+// Ctrl+1 … Ctrl+7 go to a panel from wherever the focus is.
 void shortcuts(ShellState& state) {
   auto const& io = ImGui::GetIO();
   if (!io.KeyCtrl) return;
@@ -173,7 +176,9 @@ char const* name(Panel panel) {
 }
 
 void draw_shell(Frame& frame, ShellState& state) {
-  shortcuts(state);
+  frame.edits = &state.edits;
+  state.edits.settle(frame.settings, ImGui::GetTime());
+  if (!state.first_run.open) shortcuts(state);
   auto const size = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(size);
@@ -184,12 +189,15 @@ void draw_shell(Frame& frame, ShellState& state) {
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
                    ImGuiWindowFlags_NoScrollWithMouse);
   bool const wide = size.x >= frame.px(kWideFrom);
-  rail(frame, wide, state);
-  ImGui::SameLine(0, 0);
+  bool const first_run = state.first_run.open;
+  if (!first_run) {
+    rail(frame, wide, state);
+    ImGui::SameLine(0, 0);
+  }
   float const side = frame.px(wide ? space::xl : space::l);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(side, frame.px(wide ? 22 : space::l)));
   // Each panel keeps its own scroll.
-  ImGui::BeginChild(name(state.panel),
+  ImGui::BeginChild(first_run ? "first run" : name(state.panel),
                     {0, 0},
                     false,
                     ImGuiWindowFlags_AlwaysUseWindowPadding | ImGuiWindowFlags_NavFlattened);
@@ -205,9 +213,14 @@ void draw_shell(Frame& frame, ShellState& state) {
                     false,
                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse |
                         ImGuiWindowFlags_NavFlattened);
-  header(frame, kPlaces.at(static_cast<std::size_t>(state.panel)).words);
-  trouble(frame, state);
-  panel(frame, state);
+  if (first_run) {
+    trouble(frame, state);
+    draw_first_run(frame, state.first_run);
+  } else {
+    header(frame, kPlaces.at(static_cast<std::size_t>(state.panel)).words);
+    trouble(frame, state);
+    panel(frame, state);
+  }
   float const wanted = ImGui::GetCursorPosY() + ImGui::GetScrollY();
   ImGui::EndChild();
   ImGui::GetStateStorage()->SetFloat(height_key, wanted);

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "ui/frame.hpp"
+#include "ui/panels/first_run.hpp"
+#include "ui/panels/hardware.hpp"
 #include "ui/panels/home.hpp"
 #include "ui/panels/learning.hpp"
 #include "ui/panels/log.hpp"
@@ -13,8 +15,8 @@
 
 namespace waggle::ui {
 
-enum class Panel : std::uint8_t { home, swarm, learning, projects, log, settings };
-inline constexpr int kPanelCount = 6;
+enum class Panel : std::uint8_t { home, swarm, learning, hardware, projects, log, settings };
+inline constexpr int kPanelCount = 7;
 
 /// "home", "swarm", …: file names and the command line.
 [[nodiscard]] char const* name(Panel panel);
@@ -26,8 +28,12 @@ struct ShellState {
   HomeState home;
   SwarmState swarm;
   LearningState learning;
+  HardwareState hardware;
   ProjectsState projects;
   LogState log;
+  SettingsState settings;
+  FirstRunState first_run;
+  Edits edits;
   std::string trouble;  ///< why the last command was not taken; empty: it was
 };
 

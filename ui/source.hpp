@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/node/commands.hpp"
 #include "core/node/examples.hpp"
@@ -24,6 +25,11 @@ class Source {
   [[nodiscard]] virtual std::shared_ptr<node::Examples const> examples(bool wanted) = 0;
   /// Why a command was not taken, once.
   [[nodiscard]] virtual std::optional<std::string> take_trouble() = 0;
+
+  /// What this machine's waggle.toml says, whether or not a node answers; null while not read yet.
+  [[nodiscard]] virtual std::shared_ptr<std::vector<node::SettingView> const> settings() = 0;
+  /// Changes a setting of this machine's waggle.toml, whichever node is looked at.
+  virtual void keep(std::string name, std::string value) = 0;
 
   /// Begins to train the task of a link, in this process.
   virtual void join(std::string link) = 0;

@@ -41,6 +41,35 @@ std::optional<Text> find(std::array<Word, N> const& words, std::string_view word
   return std::nullopt;
 }
 
+// A rule's reason, as core/device/guest_policy.cpp words it: what stands before and behind the
+// part that changes.
+struct Reason {
+  std::string_view before;
+  std::string_view after;
+  Text key;
+};
+
+constexpr std::array kReasons{Reason{"on battery", "", Text::rest_battery},
+                              Reason{"quiet hours until ", "", Text::rest_hours},
+                              Reason{"the processor is hot", "", Text::rest_heat},
+                              Reason{"other programs use ", " of the processor", Text::rest_load},
+                              Reason{"this network is metered", "", Text::rest_metered},
+                              Reason{"", " is running", Text::rest_program},
+                              Reason{"you are using this computer", "", Text::rest_in_use},
+                              Reason{"this computer was used ", " ago", Text::rest_in_use}};
+
+std::optional<std::string> reason_words(std::string_view words, Language language) {
+  for (auto const& [before, after, key] : kReasons) {
+    if (words.size() < before.size() + after.size() || !words.starts_with(before) ||
+        !words.ends_with(after))
+      continue;
+    words.remove_prefix(before.size());
+    words.remove_suffix(after.size());
+    return fill(key, language, {words});
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 char const* tr(Text key, Language language) {
@@ -81,6 +110,8 @@ std::string translated(std::string_view words, Language language) {
   if (auto const key = state_text(words)) return tr(*key, language);
   // "loading state: 154 of 154 KiB".
   if (words.starts_with("loading state")) return tr(Text::phase_loading_state, language);
+  if (language != Language::english)
+    if (auto reason = reason_words(words, language)) return *std::move(reason);
   return std::string(words);
 }
 

@@ -262,12 +262,21 @@ struct Loop {
                 .own_node = source.own_node(),
                 .can_join = source.can_join(),
                 .examples = examples.get()};
+    auto const local = source.settings();
+    if (snapshot)
+      frame.settings = snapshot->settings;
+    else if (local)
+      frame.settings = *local;
     draw_shell(frame, state);
     ImGui::Render();
     wants_examples = frame.wants_examples;
     for (auto& command : frame.commands) {
       state.trouble.clear();
-      source.send(std::move(command));
+      // How this window looks is nothing that a node on another machine should keep.
+      if (command.kind == node::Command::Kind::set && command.name.starts_with("window."))
+        source.keep(std::move(command.name), std::move(command.value));
+      else
+        source.send(std::move(command));
     }
     if (!frame.join.empty()) {
       state.trouble.clear();
@@ -421,6 +430,7 @@ Result<Picture> Offscreen::draw(node::Snapshot const* snapshot,
                 .language = state.choices.language,
                 .can_join = snapshot != nullptr,
                 .examples = examples};
+    if (snapshot != nullptr) frame.settings = snapshot->settings;
     draw_shell(frame, state);
     ImGui::Render();
   }

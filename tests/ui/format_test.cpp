@@ -53,3 +53,9 @@ TEST_CASE("a key to be read aloud stands in groups of four, whole") {
   CHECK(readable_key("12D3") == "12D3");
   CHECK(readable_key("").empty());
 }
+
+TEST_CASE("a date is two figures for the month and two for the day") {
+  auto const words = date(1'796'000'000);
+  REQUIRE(words.size() == 5);
+  CHECK(words[2] == '-');
+}

@@ -179,3 +179,25 @@ TEST_CASE("a log line changes its language with the window") {
   CHECK(last.text(Language::english) == "Clothes: Paused (Paused by you)");
   CHECK(last.text(Language::chinese) == "Clothes：已暂停（已由你暂停）");
 }
+
+TEST_CASE("what the machine does is kept where it can be told, and no more cards than the bound") {
+  History h;
+  auto s = at(100);
+  h.add(s);
+  CHECK(h.processor().empty());
+  CHECK(h.memory().empty());
+  s = at(102);
+  s.machine.cpu = 0.5;
+  s.machine.memory_total = 1000;
+  s.machine.memory_available = 250;
+  s.machine.gpus.resize(20);
+  s.machine.gpus[1].busy = 0.75;
+  h.add(s);
+  CHECK(h.processor().last() == 0.5);
+  CHECK(h.memory().last() == 0.75);
+  CHECK(h.others().empty());
+  CHECK(h.graphics(0) == nullptr);
+  REQUIRE(h.graphics(1) != nullptr);
+  CHECK(h.graphics(1)->last() == 0.75);
+  CHECK(h.graphics(History::kGraphics) == nullptr);
+}

@@ -17,7 +17,7 @@ import swarm  # noqa: E402
 
 # Where draw_home puts the first button of a window of 1120×760 at scale 1.
 PAUSE_BUTTON = (960, 126)
-PANELS = 6
+PANELS = 7
 
 
 def until(seconds, ask):

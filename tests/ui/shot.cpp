@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Draws every panel from recorded snapshots into PNG files:
 //   ui_shot OUTDIR FILE [--panel P] [--theme dark|light] [--language en|zh] [--scale S] [--size
-//   WxH] [--name N]
+//   WxH] [--first-run SCREEN] [--name N]
 // FILE holds one snapshot a line, as `waggle status --json` prints them; the last one is shown and
 // all make the curves. "-" stands for no node at all. Without a choice, all of them are drawn.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -32,11 +33,17 @@ struct Wanted {
   std::string file;
   std::string references;  // a folder of pictures kept from before
   std::string name;        // put before the panel's
-  std::vector<Panel> panels{
-      Panel::home, Panel::swarm, Panel::learning, Panel::projects, Panel::log, Panel::settings};
+  std::vector<Panel> panels{Panel::home,
+                            Panel::swarm,
+                            Panel::learning,
+                            Panel::hardware,
+                            Panel::projects,
+                            Panel::log,
+                            Panel::settings};
   std::vector<Mode> modes{Mode::dark, Mode::light};
   std::vector<Language> languages{Language::english, Language::chinese};
   std::vector<float> scales{1, 2};
+  int first_run = 0;  // its screen, from 1; 0: a panel
   int width = 1120;
   int height = 760;
 };
@@ -58,6 +65,9 @@ bool parse(int argc, char** argv, Wanted& wanted) {
       wanted.scales = {std::strtof(value.c_str(), nullptr)};
     } else if (option == "--size") {
       if (std::sscanf(value.c_str(), "%dx%d", &wanted.width, &wanted.height) != 2) return false;
+    } else if (option == "--first-run") {
+      wanted.first_run = std::atoi(value.c_str());
+      wanted.panels = {Panel::home};
     } else if (option == "--references") {
       wanted.references = value;
     } else if (option == "--name") {
@@ -140,6 +150,8 @@ int main(int argc, char** argv) {
           ShellState state;
           state.panel = panel;
           state.choices.mode = mode;
+          state.first_run.open = wanted.first_run > 0;
+          state.first_run.screen = std::clamp(wanted.first_run, 1, 3) - 1;
           state.choices.language = language;
           auto const picture = (*screen)->draw(shown,
                                                examples ? &*examples : nullptr,
@@ -153,7 +165,7 @@ int main(int argc, char** argv) {
           std::snprintf(scale_words, sizeof scale_words, "%g", static_cast<double>(scale));
           auto const base = cat(wanted.name,
                                 wanted.name.empty() ? "" : "_",
-                                name(panel),
+                                wanted.first_run > 0 ? "" : name(panel),
                                 mode == Mode::dark ? "-dark-" : "-light-",
                                 language == Language::english ? "en-" : "zh-",
                                 scale_words,

@@ -70,3 +70,14 @@ TEST_CASE("the locale chooses the language") {
   CHECK(language_of_locale("de_DE.UTF-8") == Language::english);
   CHECK(language_of_locale("") == Language::english);
 }
+
+TEST_CASE("why a rule pauses is said in Chinese too, with its figures") {
+  auto const zh = Language::chinese;
+  CHECK(translated("on battery (62 %)", zh) == "正在使用电池 (62 %)");
+  CHECK(translated("blender is running", zh) == "blender 正在运行");
+  CHECK(translated("other programs use 31 % of the processor", zh) == "其他程序占用 31 % 的处理器");
+  CHECK(translated("you are using this computer", zh) == "电脑正在使用中");
+  CHECK(translated("this computer was used 3 minutes ago", zh) == "电脑正在使用中");
+  CHECK(translated("this network is metered", zh) == "当前为按流量计费的网络");
+  CHECK(translated("on battery (62 %)", Language::english) == "on battery (62 %)");
+}

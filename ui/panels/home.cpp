@@ -9,6 +9,8 @@
 
 #include "ui/format.hpp"
 #include "ui/panels/empty.hpp"
+#include "ui/panels/limits.hpp"
+#include "ui/widgets/bars.hpp"
 #include "ui/widgets/button.hpp"
 #include "ui/widgets/card.hpp"
 #include "ui/widgets/chart.hpp"
@@ -38,12 +40,13 @@ void buttons(Frame& frame, node::TaskView const& t, float width) {
   bool const paused = t.state == "paused";
   bool const finishing = t.state == "finishing";
   if (paused) {
+    bool const by_rules = t.paused_by == "guest";
     if (button(frame,
                "resume",
-               frame.tr(Text::resume),
+               frame.tr(by_rules ? Text::run_anyway : Text::resume),
                ButtonKind::primary,
                Icon::play,
-               nullptr,
+               by_rules ? frame.tr(Text::run_anyway_hint) : nullptr,
                width))
       frame.commands.push_back({.kind = Command::Kind::resume, .prefix = t.prefix});
   } else if (!finishing) {
@@ -75,6 +78,7 @@ void buttons(Frame& frame, node::TaskView const& t, float width) {
 float buttons_width(Frame const& frame) {
   return std::max({button_width(frame, frame.tr(Text::pause), Icon::pause),
                    button_width(frame, frame.tr(Text::resume), Icon::play),
+                   button_width(frame, frame.tr(Text::run_anyway), Icon::play),
                    button_width(frame, frame.tr(Text::finish), Icon::flag)});
 }
 
@@ -208,11 +212,9 @@ void figures(Frame const& frame, node::TaskView const& t) {
            fill(Text::epoch_of, l, {cat(t.swarm_epoch)}));
   });
   row.card("who", [&] {
-    figure(frame,
-           frame.tr(Text::volunteers),
-           cat(t.swarm_peers),
-           {},
-           frame.tr(Text::volunteers_training));
+    auto const place = t.place == 0 ? std::string(frame.tr(Text::volunteers_training))
+                                    : fill(Text::place_by_claims, l, {cat(t.place)});
+    figure(frame, frame.tr(Text::volunteers), cat(t.swarm_peers), {}, place);
   });
   row.card("share", [&] {
     bool const known = t.swarm_samples_per_second > 0;
@@ -224,9 +226,16 @@ void figures(Frame const& frame, node::TaskView const& t) {
   });
 }
 
+std::string kilowatt_hours(double kwh) {
+  return kwh < 1 ? cat(decimal(1000 * kwh), " Wh") : cat(decimal(kwh), " kWh");
+}
+
 void contribution(Frame const& frame, HomeState& state) {
   auto const& s = *frame.snapshot;
-  heading(frame, frame.tr(Text::contribution));
+  auto const team = text_of(frame.value("team"));
+  heading(frame,
+          team.empty() ? std::string(frame.tr(Text::contribution))
+                       : cat(frame.tr(Text::contribution), " · ", team));
   std::array<char const*, 3> const periods{
       frame.tr(Text::today), frame.tr(Text::week), frame.tr(Text::all_time)};
   segmented(frame, "period", periods, state.period);
@@ -242,6 +251,39 @@ void contribution(Frame const& frame, HomeState& state) {
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", frame.tr(Text::credits_hint));
   ImGui::SameLine(0, 0);
   small_figure(frame, duration(given.hours * 3600, l), frame.tr(Text::hours), half);
+  gap(frame, space::m);
+  small_figure(frame, kilowatt_hours(given.kwh), frame.tr(Text::energy), half);
+  if (ImGui::IsItemHovered()) {
+    auto const& m = s.machine;
+    ImGui::SetTooltip("%s",
+                      fill(m.watts_measured ? Text::energy_measured : Text::energy_hint,
+                           l,
+                           {decimal(m.watts_per_core, 2)})
+                          .c_str());
+  }
+  gap(frame, space::m);
+  auto const& spans = state.period == 0 ? s.by_hour : state.period == 1 ? s.by_day : s.by_week;
+  constexpr std::array kHeadings{
+      Text::samples_by_hour, Text::samples_by_day, Text::samples_by_week};
+  text(frame,
+       Font::small,
+       frame.colours().muted,
+       frame.tr(kHeadings.at(static_cast<std::size_t>(state.period))));
+  gap(frame, space::xs);
+  bars(frame, "given", spans, 72);
+}
+
+// How much of the machine is given, where it can be seen and changed at once.
+void power(Frame& frame) {
+  auto const& g = frame.snapshot->guest;
+  heading(frame, frame.tr(Text::power));
+  limit_power(frame);
+  if (g.overridden && !g.causes.empty()) {
+    std::string all;
+    for (auto const& cause : g.causes) all += cat(all.empty() ? "" : ", ", cause);
+    gap(frame, space::s);
+    wrapped(frame, Font::body, frame.colours().warn, fill(Text::although, frame.language, {all}));
+  }
 }
 
 void speed(Frame const& frame) {
@@ -270,7 +312,13 @@ void draw_home(Frame& frame, HomeState& state) {
   {
     Columns row(frame, "below", 330, 2);
     row.card("contribution", [&] { contribution(frame, state); });
-    row.card("speed", [&] { speed(frame); });
+    row.card("speed", [&] {
+      if (frame.setting("power") != nullptr) {
+        power(frame);
+        gap(frame, space::l);
+      }
+      speed(frame);
+    });
   }
   if (frame.snapshot->notices.empty()) return;
   Card const card(frame, "notices");

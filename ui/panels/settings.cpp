@@ -10,6 +10,8 @@
 #include "ui/widgets/button.hpp"
 #include "ui/widgets/card.hpp"
 #include "ui/widgets/facts.hpp"
+#include "ui/widgets/field.hpp"
+#include "ui/widgets/toggle.hpp"
 
 namespace waggle::ui {
 namespace {
@@ -27,32 +29,61 @@ void label(Frame const& frame, Text words) {
   ImGui::SetCursorPos({at.x + column, at.y});
 }
 
-void appearance(Frame const& frame, Choices& choices) {
-  Card const card(frame, "appearance");
+void appearance(Frame& frame, Choices& choices) {
   heading(frame, frame.tr(Text::appearance));
   std::array<char const*, 2> const modes{frame.tr(Text::dark), frame.tr(Text::light)};
   int mode = choices.mode == Mode::dark ? 0 : 1;
   label(frame, Text::theme);
-  if (segmented(frame, "mode", modes, mode)) choices.mode = mode == 0 ? Mode::dark : Mode::light;
+  if (segmented(frame, "mode", modes, mode)) {
+    choices.mode = mode == 0 ? Mode::dark : Mode::light;
+    frame.set("window.theme", literal(std::string_view(mode == 0 ? "dark" : "light")));
+  }
   gap(frame, space::s);
   // Each language is named in itself, once its letters are loaded.
   std::array<char const*, 2> const languages{"English",
                                              frame.fonts.has_chinese() ? "中文" : "Chinese"};
   int language = choices.language == Language::english ? 0 : 1;
   label(frame, Text::language);
-  if (segmented(frame, "language", languages, language))
+  if (segmented(frame, "language", languages, language)) {
     choices.language = language == 0 ? Language::english : Language::chinese;
+    frame.set("window.language", literal(std::string_view(language == 0 ? "en" : "zh")));
+  }
   gap(frame, space::s);
   int size = 1;
   for (std::size_t i = 0; i < kSizes.size(); ++i)
     if (std::abs(kSizes[i] - choices.size) < 0.01F) size = static_cast<int>(i);
   label(frame, Text::size);
-  if (segmented(frame, "size", kSizeWords, size))
+  if (segmented(frame, "size", kSizeWords, size)) {
     choices.size = kSizes.at(static_cast<std::size_t>(size));
-  gap(frame, space::m);
-  text(frame, Font::small, frame.colours().muted, frame.tr(Text::kept_until_close));
+    frame.set("window.size", literal(static_cast<double>(choices.size)));
+  }
   if (frame.fonts.chinese_missing())
     wrapped(frame, Font::body, frame.colours().warn, frame.tr(Text::loading_fonts_missing));
+}
+
+void team(Frame& frame, SettingsState& state) {
+  if (frame.setting("team") == nullptr) return;
+  heading(frame, frame.tr(Text::team));
+  if (field(frame, "team", state.team, text_of(frame.value("team")), frame.tr(Text::team_hint)))
+    frame.set("team", literal(std::string_view(state.team)));
+  gap(frame, space::xs);
+  wrapped(frame, Font::small, frame.colours().muted, frame.tr(Text::team_note));
+}
+
+void listening(Frame& frame, SettingsState& state) {
+  if (frame.setting("port") == nullptr) return;
+  heading(frame, frame.tr(Text::listening));
+  label(frame, Text::port);
+  if (field(frame, "port", state.port, frame.value("port"), frame.tr(Text::port_any)))
+    frame.set("port", state.port);
+  gap(frame, space::xs);
+  text(frame, Font::small, frame.colours().muted, frame.tr(Text::port_any));
+  gap(frame, space::s);
+  bool client = flag_of(frame.value("client"));
+  if (toggle(frame, "client", frame.tr(Text::only_outwards), client))
+    frame.set("client", literal(client));
+  gap(frame, space::xs);
+  wrapped(frame, Font::small, frame.colours().muted, frame.tr(Text::from_next_start));
 }
 
 void this_node(Frame const& frame) {
@@ -78,9 +109,16 @@ void this_node(Frame const& frame) {
 
 }  // namespace
 
-void draw_settings(Frame& frame, Choices& choices) {
-  appearance(frame, choices);
-  gap(frame, space::m);
+void draw_settings(Frame& frame, Choices& choices, SettingsState& state) {
+  {
+    Columns cards(frame, "settings", 480, 2);
+    cards.card("look", [&] { appearance(frame, choices); });
+    cards.card("rest", [&] {
+      team(frame, state);
+      gap(frame, space::l);
+      listening(frame, state);
+    });
+  }
   if (frame.snapshot != nullptr) this_node(frame);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
+
 #include "ui/frame.hpp"
 
 namespace waggle::ui {
@@ -12,7 +14,14 @@ struct Choices {
   float size = 1;  ///< on top of the display's own scale
 };
 
-/// How the window looks, and the facts of this node.
-void draw_settings(Frame& frame, Choices& choices);
+/// What is being typed.
+struct SettingsState {
+  std::string team;
+  std::string port;
+};
+
+/// How the window looks (kept in waggle.toml), the team's name, how others reach this machine, and
+/// the facts of this node.
+void draw_settings(Frame& frame, Choices& choices, SettingsState& state);
 
 }  // namespace waggle::ui

@@ -105,6 +105,19 @@ void icon(ImDrawList& list, Icon shape, ImVec2 centre, float size, Colour colour
       pen.lines(curve);
       break;
     }
+    case Icon::hardware:
+      pen.box(-0.62F, -0.62F, 0.62F, 0.62F, 0.2F);
+      for (float const at : {-0.32F, 0.32F}) {
+        pen.line(at, -0.95F, at, -0.62F);
+        pen.line(at, 0.62F, at, 0.95F);
+        pen.line(-0.95F, at, -0.62F, at);
+        pen.line(0.62F, at, 0.95F, at);
+      }
+      break;
+    case Icon::cross:
+      pen.line(-0.7F, -0.7F, 0.7F, 0.7F);
+      pen.line(-0.7F, 0.7F, 0.7F, -0.7F);
+      break;
     case Icon::projects:
       pen.box(-0.9F, -0.9F, -0.12F, -0.12F, 0.2F);
       pen.box(0.12F, -0.9F, 0.9F, -0.12F, 0.2F);

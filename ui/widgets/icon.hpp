@@ -15,6 +15,7 @@ enum class Icon : std::uint8_t {
   home,
   swarm,
   learning,
+  hardware,  ///< a chip with its legs
   projects,
   log,
   settings,
@@ -23,6 +24,7 @@ enum class Icon : std::uint8_t {
   flag,
   copy,
   check,
+  cross,
   warning,
   dot,
 };

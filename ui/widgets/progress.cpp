@@ -67,7 +67,8 @@ void bar(Frame const& frame, double share, double ours, float height) {
           at, {at.x + std::max(end, height), at.y + height}, packed(colour), height / 2);
   };
   list.AddRectFilled(at, {at.x + width, at.y + height}, packed(c.control), height / 2);
-  piece(share, c.swarm);
+  // Not both where ours is all of it: the edges of the one below would shine through.
+  if (ours < share) piece(share, c.swarm);
   piece(std::min(share, ours), c.accent_fill);
   ImGui::Dummy({width, height});
 }

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "ui/panels/limits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "core/base/text.hpp"
+
+#include "ui/format.hpp"
+#include "ui/widgets/button.hpp"
+#include "ui/widgets/field.hpp"
+#include "ui/widgets/slider.hpp"
+#include "ui/widgets/toggle.hpp"
+
+namespace waggle::ui {
+namespace {
+
+constexpr std::array<char const*, 3> kLevels{"light", "medium", "full"};
+constexpr std::array kShares{5,  10, 15, 20, 25, 30, 35, 40, 45, 50,
+                             55, 60, 65, 70, 75, 80, 85, 90, 95, 100};
+constexpr std::array kOthers{0, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90};
+constexpr std::array kCelsius{0, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100};
+constexpr std::array kDisk{1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000};
+constexpr std::array kIdle{0, 1, 2, 5, 10, 15, 30, 60, 120};
+
+// The words above a limit; whether it may be changed. A flag that holds it is named.
+bool label(Frame const& frame, char const* setting, Text words) {
+  auto const* const known = frame.setting(setting);
+  if (known == nullptr) return false;
+  auto const& c = frame.colours();
+  text(frame, Font::body, c.text, frame.tr(words));
+  gap(frame, space::xs);
+  if (known->from != "flag") return true;
+  text(frame, Font::body, c.muted, fill(Text::set_by_flag, frame.language, {known->value}));
+  gap(frame, space::m);
+  return false;
+}
+
+void below(Frame const& frame, std::string_view hint) {
+  if (!hint.empty()) {
+    gap(frame, space::xs);
+    wrapped(frame, Font::small, frame.colours().muted, hint);
+  }
+  gap(frame, space::m);
+}
+
+// A number of a few steps; 0 has words of its own.
+template <std::size_t N>
+void steps(Frame& frame,
+           char const* setting,
+           Text words,
+           std::array<int, N> const& all,
+           std::function<std::string(int)> const& say,
+           std::string_view hint = {}) {
+  if (!label(frame, setting, words)) return;
+  int step = nearest(all, number_of(frame.value(setting)));
+  auto const at = [&all](int i) { return all.at(static_cast<std::size_t>(i)); };
+  if (slider(frame, setting, step, static_cast<int>(N), [&](int i) { return say(at(i)); }))
+    frame.set(setting, literal(at(step)));
+  below(frame, hint);
+}
+
+void yes_or_no(Frame& frame, char const* setting, Text words) {
+  auto const* const known = frame.setting(setting);
+  if (known == nullptr) return;
+  bool on = flag_of(frame.value(setting));
+  if (toggle(frame, setting, frame.tr(words), on)) frame.set(setting, literal(on));
+  gap(frame, space::s);
+}
+
+std::string trimmed(std::string_view text) {
+  auto const begin = text.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(' ') - begin + 1));
+}
+
+// A list of texts in one field, `between` them.
+void list(
+    Frame& frame, char const* setting, Text words, Text hint, char between, std::string& typed) {
+  if (!label(frame, setting, words)) return;
+  std::string now;
+  for (auto const& one : texts_of(frame.value(setting)))
+    now += cat(now.empty() ? "" : cat(between, " "), one);
+  if (field(frame, setting, typed, now)) {
+    std::vector<std::string> all;
+    std::string_view rest = typed;
+    while (!rest.empty()) {
+      auto const end = rest.find(between);
+      if (auto one = trimmed(rest.substr(0, end)); !one.empty()) all.push_back(std::move(one));
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    frame.set(setting, literal(all));
+  }
+  below(frame, frame.tr(hint));
+}
+
+}  // namespace
+
+void limit_power(Frame& frame) {
+  auto const* const known = frame.setting("power");
+  if (known == nullptr) return;
+  auto const now = text_of(frame.value("power"));
+  if (known->from == "flag") {
+    text(frame, Font::body, frame.colours().muted, fill(Text::set_by_flag, frame.language, {now}));
+    return;
+  }
+  int level = 1;
+  for (int i = 0; i < 3; ++i)
+    if (now == kLevels.at(static_cast<std::size_t>(i))) level = i;
+  std::array<char const*, 3> const words{
+      frame.tr(Text::power_light), frame.tr(Text::power_medium), frame.tr(Text::power_full)};
+  if (segmented(frame, "power", words, level))
+    frame.set("power", literal(std::string_view(kLevels.at(static_cast<std::size_t>(level)))));
+  constexpr std::array kHints{
+      Text::power_light_hint, Text::power_medium_hint, Text::power_full_hint};
+  gap(frame, space::xs);
+  wrapped(frame,
+          Font::small,
+          frame.colours().muted,
+          frame.tr(kHints.at(static_cast<std::size_t>(level))));
+}
+
+void limit_threads(Frame& frame) {
+  auto const* const s = frame.snapshot;
+  auto const cores = s == nullptr ? std::size_t{0} : s->machine.cores;
+  if (cores == 0 || !label(frame, "threads", Text::limit_threads)) return;
+  int threads = static_cast<int>(number_of(frame.value("threads")));
+  int const most = std::max(static_cast<int>(cores), threads);
+  auto const say = [&](int i) {
+    return i == 0 ? std::string(frame.tr(Text::limit_threads_auto))
+                  : fill(Text::threads_of, frame.language, {cat(i), cat(cores)});
+  };
+  if (slider(frame, "threads", threads, most + 1, say)) frame.set("threads", literal(threads));
+  below(frame, {});
+}
+
+void limit_share(Frame& frame) {
+  steps(frame, "cpu_share", Text::limit_share, kShares, [](int share) { return cat(share, " %"); });
+}
+
+void limit_others(Frame& frame) {
+  steps(frame, "guest.cpu_load", Text::limit_others, kOthers, [&](int load) {
+    return load == 0 ? std::string(frame.tr(Text::never)) : cat("> ", load, " %");
+  });
+}
+
+void limit_heat(Frame& frame) {
+  steps(frame, "guest.temperature", Text::limit_heat, kCelsius, [&](int celsius) {
+    return celsius == 0 ? std::string(frame.tr(Text::never)) : cat("> ", celsius, " °C");
+  });
+}
+
+void limit_disk(Frame& frame) {
+  steps(
+      frame,
+      "disk_gib",
+      Text::limit_disk,
+      kDisk,
+      [](int gib) { return cat(gib, " GiB"); },
+      frame.tr(Text::limit_disk_hint));
+}
+
+void limit_battery(Frame& frame) {
+  yes_or_no(frame, "guest.on_battery", Text::limit_battery);
+}
+
+void limit_metered(Frame& frame) {
+  yes_or_no(frame, "guest.on_metered", Text::limit_metered);
+}
+
+void limit_idle(Frame& frame) {
+  steps(frame, "guest.idle_minutes", Text::limit_idle, kIdle, [&](int minutes) {
+    return minutes == 0 ? std::string(frame.tr(Text::limit_idle_off))
+                        : fill(Text::limit_idle_after,
+                               frame.language,
+                               {duration(60 * minutes, frame.language)});
+  });
+}
+
+void limit_hours(Frame& frame, LimitsState& state) {
+  list(frame,
+       "guest.quiet_hours",
+       Text::limit_hours,
+       Text::limit_hours_hint,
+       ';',
+       state.quiet_hours);
+}
+
+void limit_programs(Frame& frame, LimitsState& state) {
+  list(frame,
+       "guest.programs",
+       Text::limit_programs,
+       Text::limit_programs_hint,
+       ',',
+       state.programs);
+}
+
+}  // namespace waggle::ui

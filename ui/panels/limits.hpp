@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "ui/frame.hpp"
+
+namespace waggle::ui {
+
+/// What is being typed into a limit's field.
+struct LimitsState {
+  std::string quiet_hours;
+  std::string programs;
+};
+
+/// One limit each, with its words: what it does now and what a change asks for. All are settings of
+/// waggle.toml; a limit that a flag holds says so and cannot be changed. Nothing is drawn for a
+/// setting that the node does not know.
+void limit_power(Frame& frame);  ///< light, medium, full, and what that means here
+void limit_threads(Frame& frame);
+void limit_share(Frame& frame);
+void limit_others(Frame& frame);  ///< other programs' use of the processor
+void limit_heat(Frame& frame);
+void limit_disk(Frame& frame);
+void limit_battery(Frame& frame);
+void limit_metered(Frame& frame);
+void limit_idle(Frame& frame);
+void limit_hours(Frame& frame, LimitsState& state);
+void limit_programs(Frame& frame, LimitsState& state);
+
+}  // namespace waggle::ui
