@@ -172,7 +172,7 @@ TEST_SUITE("Store") {
     CHECK(spans->back().begin == 3);
     CHECK(store.ledger_spans(1, 2, 1)->size() == 1);
     CHECK(store.ledger_spans(100, 2, 9)->empty());
-    CHECK(store.ledger_begin().value() == 1);
+    CHECK(**store.ledger_begin() == 1);
     auto const newest = store.ledger("a", 0, 2);
     REQUIRE(newest);
     REQUIRE(newest->size() == 2);
