@@ -22,8 +22,8 @@ void add_leave(CLI::App& app, Common& common, Action& chosen) {
       auto const freed = node::leave_task(options, *prefix);
       if (!freed && freed.error().code == Errc::refused) {
         // A node runs there: it stops training the task first.
-        node::Command const command{.kind = node::Command::Kind::leave, .prefix = *prefix};
-        auto const sent = node::api_post(api_socket(common), command);
+        node::Command const leave{.kind = node::Command::Kind::leave, .prefix = *prefix};
+        auto const sent = node::api_post(api_socket(common), leave);
         if (!sent) return fail(common, sent.error());
         std::printf(common.json ? "{\"ok\":true}\n" : "leaving; its disk is freed when it has\n");
         return kDone;

@@ -137,9 +137,9 @@ std::string format_log_line(log::Line const& line) {
   ::gmtime_r(&whole, &utc);
   char time[40];
   std::size_t const size = std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%S", &utc);
-  char fraction[8];
+  char fraction[16];
   int const thousandths =
-      std::min(999, static_cast<int>(1000 * (line.time - static_cast<double>(whole)) + 0.5));
+      std::clamp(static_cast<int>(1000 * (line.time - static_cast<double>(whole)) + 0.5), 0, 999);
   std::snprintf(fraction, sizeof fraction, ".%03dZ", thousandths);
   auto const padded = [](std::string_view text, std::size_t width) {
     std::string out(text);

@@ -187,11 +187,11 @@ TEST_SUITE("guest policy") {
       int pauses = 0;
       double now = 0;
       for (int i = 0; i < 3000; ++i) {
-        now += 0.5 + chance() % 3;
+        now += 0.5 + static_cast<double>(chance() % 3);
         Readings r;
         r.power = {true, chance() % 8 == 0, static_cast<int>(chance() % 101)};
-        r.cpu_others = maybe((chance() % 100) / 100.0);
-        r.celsius = maybe(chance() % 120);
+        r.cpu_others = maybe(static_cast<double>(chance() % 100) / 100);
+        r.celsius = maybe(static_cast<double>(chance() % 120));
         r.metered = chance() % 16 == 0;
         if (chance() % 8 == 0) r.program = "blender";
         auto const verdict = policy.decide(r, kNoon, at(now));
