@@ -44,6 +44,8 @@ void add_completions(CLI::App& app, Common& common, Action& chosen);
 void add_doctor(CLI::App& app, Common& common, Action& chosen);
 void add_pair(CLI::App& app, Common& common, Action& chosen);
 void add_machines(CLI::App& app, Common& common, Action& chosen);
+void add_autostart(CLI::App& app, Common& common, Action& chosen);
+void add_uninstall(CLI::App& app, Common& common, Action& chosen);
 void add_window(CLI::App& app, Common& common, Action& chosen);  ///< only where WAGGLE_GUI is on
 
 /// --data-dir, --json and --verbose, the same everywhere.

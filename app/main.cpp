@@ -6,13 +6,14 @@
 #include "core/node/options.hpp"
 
 #include "app/command.hpp"
+#include "app/version.hpp"
 
 int main(int argc, char** argv) {
   using namespace waggle::app;
   CLI::App app{
       "Waggle: strangers' computers train a neural network together, with no server in the middle.",
       "waggle"};
-  app.set_version_flag("--version", std::string(WAGGLE_VERSION));
+  app.set_version_flag("--version", version_text, "Tell version, commit and libtorch");
   app.require_subcommand(0, 1);
   app.footer(
       "Examples:\n"

@@ -60,6 +60,8 @@ STAGES = {
     "integration": PROGRAMS + [["python3", "tests/integration/run.py"], ["tests/integration/check_demo"]],
     "ui": built("release", "waggle", "waggle-trainer", "ui_shot") + [["python3", "tests/ui/run.py"]],
     "web": built("release", "waggle", "waggle-trainer") + [["python3", "tests/web/run.py"]],
+    "installer": built("release", "waggle", "waggle-trainer", "waggle-launcher", "unit_installer")
+    + [["build/release/tests/unit_installer"], ["python3", "tests/installer/run.py"]],
     "interop-libp2p": built("release", "interop_peer") + [["python3", "tests/interop/run_js.py"]],
     "interop-hivemind": built("release", "interop_hivemind", "waggle", "waggle-trainer") + [["python3", "tests/interop/run_hivemind.py"]],
 }
