@@ -3,7 +3,6 @@
 #include "ui/window.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -191,8 +190,9 @@ float display_scale(GLFWwindow* window) {
   return std::max(x, y);
 }
 
+// GLFW's own clock, CLOCK_MONOTONIC, not counted from its start.
 double monotonic_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return static_cast<double>(glfwGetTimerValue()) / static_cast<double>(glfwGetTimerFrequency());
 }
 
 void set_icon(GLFWwindow* window) {

@@ -35,7 +35,7 @@ FORBIDDEN = [
 
 
 # The window sees a node by its Snapshot and Commands alone; core never sees the window.
-UI_MAY = re.compile(r"^(ui/|core/base/|core/node/(snapshot|commands|examples)\.hpp$)")
+UI_MAY = re.compile(r"^(ui/|core/base/|core/node/(snapshot|commands|examples)\.hpp$|core/device/tray\.hpp$)")
 
 
 def allowed_modules():

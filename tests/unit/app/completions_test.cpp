@@ -111,8 +111,10 @@ TEST_SUITE("completions") {
     if (here("zsh")) CHECK(std::system(("zsh -n " + (folder / "_waggle").string()).c_str()) == 0);
     if (here("fish")) {
       CHECK(std::system(("fish -n " + (folder / "waggle.fish").string()).c_str()) == 0);
+      // Newer ones say what it is for behind a tab.
       CHECK(output("fish -c 'source " + (folder / "waggle.fish").string() +
-                   "; complete -C \"waggle logs --level e\"'") == "error\n");
+                   "; complete -C \"waggle logs --level e\"'")
+                .starts_with("error"));
     }
     auto const zsh = zsh_completion(all, "waggle");
     CHECK(zsh.find("'logs:It'\\''s what was written\\: all \\[of it\\]'") != std::string::npos);
