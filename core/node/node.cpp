@@ -19,6 +19,7 @@
 #include "core/node/jobs.hpp"
 #include "core/node/observer.hpp"
 #include "core/node/settings.hpp"
+#include "core/node/watched.hpp"
 #include "core/task/link.hpp"
 
 namespace waggle::node {
@@ -42,6 +43,7 @@ struct Node::State {
   std::unique_ptr<Services> services;
   std::unique_ptr<JobRunner> runner;
   std::unique_ptr<Observer> observer;
+  std::unique_ptr<Watched> watched;  // null where nobody can connect
 
   bool leave_asked = false;  ///< before there was a runner
 
@@ -96,10 +98,24 @@ struct Node::State {
       });
       return ok();
     }
-    asio::post(runtime.executor(), [this, command = std::move(command)] {
-      if (runner) runner->command(command);
+    bool const about_watchers =
+        command.kind == Command::Kind::pair || command.kind == Command::Kind::unpair;
+    if (about_watchers && (options.client_mode || std::holds_alternative<MonitorJob>(job)))
+      return Error{Errc::refused, "this node takes no connections, so nobody can watch it"};
+    asio::post(runtime.executor(), [this, about_watchers, command = std::move(command)] {
+      if (about_watchers && watched)
+        watched->command(command);
+      else if (runner)
+        runner->command(command);
     });
     return ok();
+  }
+
+  void let_watch() {
+    if (options.client_mode || std::holds_alternative<MonitorJob>(job)) return;
+    auto carry_out = [this](Command command) { return take(std::move(command)); };
+    watched = std::make_unique<Watched>(*services, latest, std::move(carry_out));
+    observer->also([this](Snapshot& snapshot) { snapshot.control = watched->view(); });
   }
 
   // Runs the job beside the observer until it ends or is told to leave; then closes everything, in
@@ -107,6 +123,7 @@ struct Node::State {
   Co<void> main() {
     Scope scope(runtime);
     auto result = co_await serve(scope);
+    if (watched) co_await watched->close();
     if (observer) co_await observer->close();
     if (runner) co_await runner->close();
     co_await scope.close();
@@ -129,6 +146,7 @@ struct Node::State {
     EventSink sink = [this](Event const& event) { emit(event); };
     runner = std::make_unique<JobRunner>(*services, std::move(sink));
     observer = std::make_unique<Observer>(*services, *runner, latest);
+    let_watch();
     runner->announce_start();
     open_door();
     std::optional<Outcome> done;
