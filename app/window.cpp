@@ -13,6 +13,7 @@
 
 #include "app/command.hpp"
 #include "app/signals.hpp"
+#include "app/switch_source.hpp"
 #include "app/window_source.hpp"
 
 namespace waggle::app {
@@ -72,7 +73,8 @@ int run(Common const& common, Flags const& flags) {
       std::fflush(stdout);
     };
   WindowSource source(common, flags.link);
-  auto const done = ui::run(source, std::move(options));
+  SwitchSource machines(common, source);
+  auto const done = ui::run(machines, std::move(options));
   if (!done) return fail(common, done.error());
   if (signals::count() > 0) return signals::last_was_term() ? kDone : kInterrupted;
   return kDone;
@@ -94,8 +96,8 @@ void add_window(CLI::App& app, Common& common, Action& chosen) {
   command->add_option("--size", flags->size, "Of everything, beside the display's own [1]")
       ->check(CLI::Range(0.75, 3.0));
   command->add_option("--panel", flags->panel, "The panel to begin with [home]")
-      ->check(
-          CLI::IsMember({"home", "swarm", "learning", "hardware", "projects", "log", "settings"}));
+      ->check(CLI::IsMember(
+          {"home", "swarm", "learning", "hardware", "projects", "machines", "log", "settings"}));
   add_examples(*command,
                "  waggle window\n  waggle window --language zh --theme light\n"
                "  waggle window --data-dir /srv/waggle --panel swarm\n"

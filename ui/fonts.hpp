@@ -26,6 +26,8 @@ class Fonts {
   /// Makes sure that these can be shown; true if the atlas changed and must be uploaded anew.
   /// Thread: the window's, outside a frame. Cost: some ms when something changes, else O(text).
   bool prepare(float scale, Language language, node::Snapshot const* snapshot);
+  /// Words that are in no snapshot, before prepare().
+  void collect(std::string_view text);
 
   [[nodiscard]] ImFont* get(Font font) const { return fonts_.at(static_cast<std::size_t>(font)); }
 
@@ -36,7 +38,6 @@ class Fonts {
   [[nodiscard]] bool chinese_missing() const { return wanted_missing_; }
 
  private:
-  void collect(std::string_view text);
   void build();
 
   std::array<ImFont*, kFontCount> fonts_{};

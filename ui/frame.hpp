@@ -14,6 +14,7 @@
 
 #include "ui/fonts.hpp"
 #include "ui/history.hpp"
+#include "ui/machine.hpp"
 #include "ui/text.hpp"
 #include "ui/theme.hpp"
 #include "ui/values.hpp"
@@ -32,13 +33,16 @@ struct Frame {
   bool own_node = false;  ///< the node runs in this process
   bool can_join = false;  ///< a link may be joined from here
 
-  node::Examples const* examples = nullptr;  ///< the newest; null: none
-  bool wants_examples = false;               ///< this frame shows them
+  Machines const* machines = nullptr;  ///< null: no other machines can be watched from here
+
+  node::Examples const* examples = nullptr;          ///< the newest; null: none
+  bool wants_examples = false;                       ///< this frame shows them
   std::span<node::SettingView const> settings = {};  ///< of the node shown, else of waggle.toml
   Edits* edits = nullptr;  ///< what was just changed; null: nothing can be
 
-  std::vector<node::Command> commands;  ///< to be sent after the frame
-  std::string join;                     ///< a link to join after the frame
+  std::vector<node::Command> commands;           ///< to be sent after the frame
+  std::vector<MachineRequest> machine_requests;  ///< likewise
+  std::string join;                              ///< a link to join after the frame
 
   [[nodiscard]] char const* tr(Text key) const { return ui::tr(key, language); }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "ui/machine_rail.hpp"
 #include "ui/widgets/icon.hpp"
 #include "ui/widgets/pill.hpp"
 
@@ -24,6 +25,7 @@ constexpr std::array<Place, kPanelCount> kPlaces{
     Place{Panel::learning, "learning", Text::learning, Icon::learning},
     Place{Panel::hardware, "hardware", Text::hardware, Icon::hardware},
     Place{Panel::projects, "projects", Text::projects, Icon::projects},
+    Place{Panel::machines, "machines", Text::machines, Icon::machines},
     Place{Panel::log, "log", Text::log, Icon::log},
     Place{Panel::settings, "settings", Text::settings, Icon::settings}};
 
@@ -100,7 +102,7 @@ void place(Frame const& frame, Place const& p, bool wide, ShellState& state) {
   }
 }
 
-void rail(Frame const& frame, bool wide, ShellState& state) {
+void rail(Frame& frame, bool wide, ShellState& state) {
   ImGui::PushStyleColor(ImGuiCol_ChildBg, packed(frame.colours().rail));
   ImGui::PushStyleVar(ImGuiStyleVar_ChildRounding, 0);
   ImGui::BeginChild("rail",
@@ -116,6 +118,7 @@ void rail(Frame const& frame, bool wide, ShellState& state) {
     place(frame, p, wide, state);
     gap(frame, space::xs);
   }
+  draw_machine_rail(frame, frame.px(wide ? kRailWide : kRailNarrow), wide);
   ImGui::EndChild();
 }
 
@@ -154,6 +157,8 @@ void panel(Frame& frame, ShellState& state) {
       return draw_hardware(frame, state.hardware);
     case Panel::projects:
       return draw_projects(frame, state.projects);
+    case Panel::machines:
+      return draw_machines(frame, state.machines);
     case Panel::log:
       return draw_log(frame, state.log);
     case Panel::settings:
@@ -161,7 +166,7 @@ void panel(Frame& frame, ShellState& state) {
   }
 }
 
-// Ctrl+1 … Ctrl+7 go to a panel from wherever the focus is.
+// Ctrl+1 … Ctrl+8 go to a panel from wherever the focus is.
 void shortcuts(ShellState& state) {
   auto const& io = ImGui::GetIO();
   if (!io.KeyCtrl) return;
@@ -219,6 +224,7 @@ void draw_shell(Frame& frame, ShellState& state) {
   } else {
     header(frame, kPlaces.at(static_cast<std::size_t>(state.panel)).words);
     trouble(frame, state);
+    draw_machine_banner(frame);
     panel(frame, state);
   }
   float const wanted = ImGui::GetCursorPosY() + ImGui::GetScrollY();

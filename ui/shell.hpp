@@ -9,14 +9,24 @@
 #include "ui/panels/home.hpp"
 #include "ui/panels/learning.hpp"
 #include "ui/panels/log.hpp"
+#include "ui/panels/machines.hpp"
 #include "ui/panels/projects.hpp"
 #include "ui/panels/settings.hpp"
 #include "ui/panels/swarm.hpp"
 
 namespace waggle::ui {
 
-enum class Panel : std::uint8_t { home, swarm, learning, hardware, projects, log, settings };
-inline constexpr int kPanelCount = 7;
+enum class Panel : std::uint8_t {
+  home,
+  swarm,
+  learning,
+  hardware,
+  projects,
+  machines,
+  log,
+  settings
+};
+inline constexpr int kPanelCount = 8;
 
 /// "home", "swarm", …: file names and the command line.
 [[nodiscard]] char const* name(Panel panel);
@@ -31,6 +41,7 @@ struct ShellState {
   HardwareState hardware;
   ProjectsState projects;
   LogState log;
+  MachinesState machines;
   SettingsState settings;
   FirstRunState first_run;
   Edits edits;

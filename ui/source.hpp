@@ -10,6 +10,8 @@
 #include "core/node/examples.hpp"
 #include "core/node/snapshot.hpp"
 
+#include "ui/machine.hpp"
+
 namespace waggle::ui {
 
 /// Where a window's snapshots come from and its commands go to: a node of this process or one
@@ -35,6 +37,11 @@ class Source {
   virtual void join(std::string link) = 0;
   [[nodiscard]] virtual bool can_join() const = 0;
   [[nodiscard]] virtual bool own_node() const = 0;
+
+  /// The machines that can be shown; snapshot() and send() are of the chosen one. Null: only one.
+  [[nodiscard]] virtual std::shared_ptr<Machines const> machines() { return nullptr; }
+
+  virtual void ask(MachineRequest request) { (void)request; }
 };
 
 }  // namespace waggle::ui

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include <GLFW/glfw3.h>
@@ -231,8 +232,19 @@ struct Loop {
     examples = source.examples(wants_examples);
     auto newest = source.snapshot();
     if (auto trouble = source.take_trouble()) options.state.trouble = *std::move(trouble);
-    if (newest == snapshot) return false;
-    bool const calm = newest && snapshot && same_story(*newest, *snapshot);
+    auto list = source.machines();
+    bool const fresh = list != machines;
+    machines = std::move(list);
+    if (auto const chosen = machines ? machines->chosen : std::string(); chosen != shown) {
+      // Another machine: its own curves and log, as far as it was shown before.
+      kept[shown] = std::exchange(history, {});
+      if (auto const before = kept.extract(chosen); !before.empty())
+        history = std::move(before.mapped());
+      shown = chosen;
+      snapshot = nullptr;
+    }
+    if (newest == snapshot) return fresh;
+    bool const calm = !fresh && newest && snapshot && same_story(*newest, *snapshot);
     if (newest)
       history.add(*newest);
     else if (snapshot)
@@ -250,6 +262,11 @@ struct Loop {
     double const start = glfwGetTime();
     auto& state = options.state;
     auto const theme = theme_of(state.choices, display_scale(surface.window));
+    if (machines)
+      for (auto const& machine : machines->all) {
+        surface.fonts.collect(machine.name);
+        surface.fonts.collect(machine.task);
+      }
     surface.prepare(theme, state.choices.language, snapshot.get());
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
@@ -267,8 +284,13 @@ struct Loop {
       frame.settings = snapshot->settings;
     else if (local)
       frame.settings = *local;
+    frame.machines = machines.get();
     draw_shell(frame, state);
     ImGui::Render();
+    for (auto& request : frame.machine_requests) {
+      state.trouble.clear();
+      source.ask(std::move(request));
+    }
     wants_examples = frame.wants_examples;
     for (auto& command : frame.commands) {
       state.trouble.clear();
@@ -331,6 +353,9 @@ struct Loop {
   }
 
   bool exposed = true;
+  std::shared_ptr<Machines const> machines;
+  std::string shown;                    // the machine that history and snapshot are of
+  std::map<std::string, History> kept;  // of those shown before
   std::shared_ptr<node::Examples const> examples;
   bool wants_examples = false;
   TrayIcon tray{[] { glfwPostEmptyEvent(); }};
@@ -385,12 +410,17 @@ Status run(Source& source, RunOptions options) {
 
 struct Offscreen::State {
   std::unique_ptr<Surface> surface;
+  Machines const* machines = nullptr;
 };
 
 Offscreen::Offscreen(std::unique_ptr<State> state) : state_(std::move(state)) {
 }
 
 Offscreen::~Offscreen() = default;
+
+void Offscreen::show_machines(Machines const* machines) {
+  state_->machines = machines;
+}
 
 Result<std::unique_ptr<Offscreen>> Offscreen::open() {
   auto opened = Surface::open(false);
@@ -431,6 +461,9 @@ Result<Picture> Offscreen::draw(node::Snapshot const* snapshot,
                 .can_join = snapshot != nullptr,
                 .examples = examples};
     if (snapshot != nullptr) frame.settings = snapshot->settings;
+    frame.machines = state_->machines;
+    if (frame.machines != nullptr)
+      for (auto const& machine : frame.machines->all) surface.fonts.collect(machine.name);
     draw_shell(frame, state);
     ImGui::Render();
   }

@@ -56,6 +56,8 @@ class Offscreen {
                                      int width,
                                      int height,
                                      float scale);
+  /// From now on these are in the list; null: none. They outlive their use.
+  void show_machines(Machines const* machines);
 
  private:
   struct State;

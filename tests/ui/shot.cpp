@@ -21,6 +21,8 @@
 
 #include "ui/window.hpp"
 
+#include "tests/ui/machine_list.hpp"
+
 namespace {
 
 using namespace waggle;
@@ -33,11 +35,13 @@ struct Wanted {
   std::string file;
   std::string references;  // a folder of pictures kept from before
   std::string name;        // put before the panel's
+  std::string machines;    // which list of tests/ui/machine_list.hpp; empty: only for its panel
   std::vector<Panel> panels{Panel::home,
                             Panel::swarm,
                             Panel::learning,
                             Panel::hardware,
                             Panel::projects,
+                            Panel::machines,
                             Panel::log,
                             Panel::settings};
   std::vector<Mode> modes{Mode::dark, Mode::light};
@@ -70,6 +74,8 @@ bool parse(int argc, char** argv, Wanted& wanted) {
       wanted.panels = {Panel::home};
     } else if (option == "--references") {
       wanted.references = value;
+    } else if (option == "--machines") {
+      wanted.machines = value;
     } else if (option == "--name") {
       wanted.name = value;
     } else {
@@ -149,6 +155,9 @@ int main(int argc, char** argv) {
         for (auto const panel : wanted.panels) {
           ShellState state;
           state.panel = panel;
+          auto const list = test::machine_list(wanted.machines);
+          bool const several = panel == Panel::machines || !wanted.machines.empty();
+          (*screen)->show_machines(several ? &list : nullptr);
           state.choices.mode = mode;
           state.first_run.open = wanted.first_run > 0;
           state.first_run.screen = std::clamp(wanted.first_run, 1, 3) - 1;

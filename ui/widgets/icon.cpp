@@ -124,6 +124,11 @@ void icon(ImDrawList& list, Icon shape, ImVec2 centre, float size, Colour colour
       pen.box(-0.9F, 0.12F, -0.12F, 0.9F, 0.2F);
       pen.box(0.12F, 0.12F, 0.9F, 0.9F, 0.2F);
       break;
+    case Icon::machines:
+      pen.box(-0.95F, -0.8F, 0.95F, 0.45F, 0.2F);
+      pen.line(0, 0.45F, 0, 0.9F);
+      pen.line(-0.5F, 0.9F, 0.5F, 0.9F);
+      break;
     case Icon::log:
       pen.line(-0.9F, -0.65F, 0.9F, -0.65F);
       pen.line(-0.9F, 0, 0.9F, 0);

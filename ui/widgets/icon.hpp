@@ -17,6 +17,7 @@ enum class Icon : std::uint8_t {
   learning,
   hardware,  ///< a chip with its legs
   projects,
+  machines,  ///< a screen on its foot
   log,
   settings,
   play,
