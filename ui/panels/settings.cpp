@@ -113,11 +113,13 @@ void draw_settings(Frame& frame, Choices& choices, SettingsState& state) {
   {
     Columns cards(frame, "settings", 480, 2);
     cards.card("look", [&] { appearance(frame, choices); });
-    cards.card("rest", [&] {
-      team(frame, state);
-      gap(frame, space::l);
-      listening(frame, state);
-    });
+    // A node from before there were settings tells none.
+    if (!frame.settings.empty())
+      cards.card("rest", [&] {
+        team(frame, state);
+        gap(frame, space::l);
+        listening(frame, state);
+      });
   }
   if (frame.snapshot != nullptr) this_node(frame);
 }
