@@ -182,6 +182,7 @@ def the_log_is_kept_shown_and_followed(folder):
 @scenario(kind="light")
 def a_report_holds_none_of_what_was_planted(folder):
     home = folder / "zaphod"
+    home.mkdir()
     port = free_port()
     other = start("node", data_dir=folder / "other")
     seed = other.wait_for("started", 20)
