@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
+#include <memory>
 
 #include <nlohmann/json.hpp>
 
