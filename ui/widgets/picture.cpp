@@ -26,7 +26,8 @@ void picture(Frame const& frame, node::Example const& e, float size) {
   // Whole pixels, so that no seams show between the rectangles.
   float const cell =
       std::max(1.0F, std::floor(size / static_cast<float>(std::max(e.width, e.height))));
-  float const left = begin.x + std::floor((size - cell * static_cast<float>(e.width)) / 2);
+  // At the left edge, where the words below begin.
+  float const left = begin.x;
   float const top = begin.y + std::floor((size - cell * static_cast<float>(e.height)) / 2);
   for (std::size_t y = 0; y < e.height; ++y)
     for (std::size_t x = 0; x < e.width;) {
