@@ -126,14 +126,17 @@ void steps(Frame& frame, FirstRunState& state) {
             fill(Text::step_of, frame.language, {cat(state.screen + 1), cat(kScreens)}));
   float const next_width = button_width(frame, go_on);
   float const back_width = button_width(frame, frame.tr(Text::back));
+  bool back = false;
   if (state.screen > 0) {
     ImGui::SetCursorScreenPos({at.x + room - next_width - back_width - frame.px(space::s), at.y});
-    if (button(frame, "back", frame.tr(Text::back))) --state.screen;
+    back = button(frame, "back", frame.tr(Text::back)) ||
+           (ImGui::IsItemFocused() && ImGui::IsKeyPressed(ImGuiKey_Enter, false));
   }
   ImGui::SetCursorScreenPos({at.x + room - next_width, at.y});
-  // Enter goes on from anywhere but a field that is being typed into.
-  bool const entered = !ImGui::IsAnyItemActive() && !ImGui::IsAnyItemFocused() &&
-                       ImGui::IsKeyPressed(ImGuiKey_Enter, false);
+  // Enter goes on from anywhere but a field that is being typed into, or the button back.
+  bool const entered =
+      !back && !ImGui::IsAnyItemActive() && ImGui::IsKeyPressed(ImGuiKey_Enter, false);
+  if (back) --state.screen;
   if (button(frame, "next", go_on, ButtonKind::primary) || entered) {
     if (last)
       agree(frame, state);
