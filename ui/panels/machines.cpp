@@ -50,7 +50,8 @@ void machine_row(Frame& frame, Machine const& m, MachinesState& state) {
   bool const away = !m.id.empty();
   bool const asks = state.to_forget == m.id;
   float const side =
-      away ? button_width(frame, frame.tr(asks ? Text::really : Text::forget_machine)) + frame.px(space::m)
+      away ? button_width(frame, frame.tr(asks ? Text::really : Text::forget_machine)) +
+                 frame.px(space::m)
            : 0;
   auto const line = frame.fonts.get(Font::strong)->FontSize;
   float const left = room - side - size.x - frame.px(space::m);
