@@ -73,7 +73,8 @@ Result<std::vector<DataEntry>> delete_data(fs::path const& data_dir) {
   if (std::ranges::none_of(before, [](auto const& e) { return e.name == "identity.key"; }))
     return Error{Errc::refused, cat(data_dir.string(), " is no data directory of Waggle")};
   WAGGLE_TRY(auto const lock, store::DirectoryLock::take(data_dir));
-  for (auto const& entry : before) {
+  WAGGLE_TRY(auto const entries, list_data(data_dir));  // the lock's own file, too
+  for (auto const& entry : entries) {
     if (!entry.ours) continue;
     std::error_code error;
     fs::remove_all(data_dir / entry.name, error);

@@ -109,8 +109,8 @@ TEST_SUITE("install") {
 
   TEST_CASE("a file with one other bit anywhere in its payload is refused, and nothing stays") {
     auto const good = single_file("one");
-    for (std::size_t const at :
-         {std::size_t{8}, good.size() / 2, good.size() - kTrailerBytes - 1}) {
+    auto const payload = good.size() - kTrailerBytes;
+    for (std::size_t const at : {std::size_t{8}, payload / 2, payload - 1}) {
       Machine machine;
       auto bytes = good;
       bytes[at] = static_cast<char>(bytes[at] ^ 1);
