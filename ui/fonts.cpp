@@ -66,6 +66,10 @@ std::string chinese_file() {
   std::error_code ec;
   for (auto const* const file : kChineseFiles)
     if (std::filesystem::is_regular_file(file, ec)) return file;
+  // The single file and the package bring it along.
+  auto const own = std::filesystem::read_symlink("/proc/self/exe", ec).parent_path().parent_path() /
+                   "share/wqy-microhei.ttc";
+  if (std::filesystem::is_regular_file(own, ec)) return own.string();
   return {};
 }
 
