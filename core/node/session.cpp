@@ -291,10 +291,7 @@ void Session::State::note_in_ledger(optim::EpochReport const& report, double flo
   auto const since = cpu >= cpu_noted ? cpu_noted : Duration{};
   row.kwh = device::kilowatt_hours(to_seconds(cpu - since), services.watts_per_core());
   cpu_noted = cpu;
-  services.disk().post([&store = services.store(), row = std::move(row)] {
-    if (auto const written = store.add_ledger(row); !written)
-      log::warning("store", written.error().detail);
-  });
+  ledger.add(std::move(row));
 }
 
 Co<Status> Session::State::finish_well() {

@@ -305,10 +305,12 @@ Result<std::vector<Bytes>> Store::blobs() const {
   }
 }
 
-Status Store::add_ledger(LedgerRow const& row) {
+namespace {
+
+Status insert(Database& database, LedgerRow const& row) {
   WAGGLE_TRY(
       auto put,
-      state_->database.prepare(
+      database.prepare(
           "INSERT INTO ledger (time, operator, prefix, epoch, samples, gigaflop, bytes_sent, "
           "bytes_received, group_size, outcome, loss, seconds, kwh) VALUES "
           "(?,?,?,?,?,?,?,?,?,?,?,?,?)"));
@@ -327,6 +329,18 @@ Status Store::add_ledger(LedgerRow const& row) {
       .bind(finite(row.seconds))
       .bind(finite(row.kwh));
   return put.run();
+}
+
+}  // namespace
+
+Status Store::add_ledger(std::span<LedgerRow const> rows) {
+  WAGGLE_TRY_STATUS(state_->database.exec("BEGIN IMMEDIATE"));
+  Status added = ok();
+  for (auto const& row : rows)
+    if (added) added = insert(state_->database, row);
+  if (added) added = state_->database.exec("COMMIT");
+  if (!added) (void)state_->database.exec("ROLLBACK");
+  return added;
 }
 
 Result<LedgerSum> Store::ledger_sum(std::string_view prefix, double since) const {

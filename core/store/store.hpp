@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -107,7 +108,11 @@ class Store {
   [[nodiscard]] Status remove_blob(ByteView blob_id);
   [[nodiscard]] Result<std::vector<Bytes>> blobs() const;
 
-  [[nodiscard]] Status add_ledger(LedgerRow const& row);
+  /// All of them or none, in one commit.
+  [[nodiscard]] Status add_ledger(std::span<LedgerRow const> rows);
+
+  [[nodiscard]] Status add_ledger(LedgerRow const& row) { return add_ledger({&row, 1}); }
+
   /// Rows with time ≥ since, all tasks if prefix is empty.
   [[nodiscard]] Result<LedgerSum> ledger_sum(std::string_view prefix, double since) const;
   /// Sums by spans of `width` seconds, the first beginning at `since`; only those that hold a row,

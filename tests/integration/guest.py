@@ -36,8 +36,12 @@ def on_battery_it_rests_with_the_reason_and_a_person_may_say_otherwise(folder):
     put(sys, "AC/online", "0")
     said = first.wait_for("state", 20, lambda e: e["state"] == "paused", since=mark)["text"]
     assert "on battery (62 %)" in said and "resume" in said, said
-    task = task_of(first)
-    assert (task["state"], task["reason"], task["paused_by"]) == ("paused", "on battery (62 %)", "guest"), task
+
+    def told():
+        task = task_of(first)
+        return task["state"], task["reason"], task["paused_by"]
+
+    eventually(5, "status says why", lambda: told() == ("paused", "on battery (62 %)", "guest"))
     assert "on battery (62 %)" in run("status", "--data-dir", first.data_dir)[1]
     machine = first.status()["machine"]
     assert machine["on_battery"] and machine["battery_percent"] == 62, machine
@@ -54,8 +58,12 @@ def on_battery_it_rests_with_the_reason_and_a_person_may_say_otherwise(folder):
     mark = first.mark()
     assert run("resume", "--data-dir", first.data_dir)[0] == 0
     first.wait_for("epoch", 60, since=mark)
-    guest = first.status()["guest"]
-    assert guest["overridden"] and not guest["resting"] and guest["causes"], guest
+
+    def overridden():
+        guest = first.status()["guest"]
+        return guest["overridden"] and not guest["resting"] and guest["causes"]
+
+    eventually(5, "the rules are overridden", overridden)
 
     # A person's pause comes first, and stands after a kill.
     assert run("pause", "--data-dir", first.data_dir)[0] == 0
@@ -69,5 +77,5 @@ def on_battery_it_rests_with_the_reason_and_a_person_may_say_otherwise(folder):
     mark = again.mark()
     assert run("resume", "--data-dir", again.data_dir)[0] == 0
     again.wait_for("epoch", 90, since=mark)
-    assert task_of(again)["paused_by"] == ""
+    eventually(5, "nothing pauses it", lambda: task_of(again)["paused_by"] == "")
     assert again.end() == 0

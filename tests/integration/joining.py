@@ -109,8 +109,12 @@ def several_operators_are_a_choice_that_a_running_node_shows(folder):
     assert offered[1] in run("status", "--data-dir", node.data_dir)[1]
     assert run("join", f"waggle:stripes?op={offered[1]}", "--data-dir", node.data_dir)[0] == 0
     node.wait_for("epoch", 120)
-    task = node.status()["tasks"][0]
-    assert (task["operator"], task["state"]) == (offered[1], "training"), task
+
+    def chosen():
+        task = node.status()["tasks"][0]
+        return task["operator"], task["state"]
+
+    eventually(10, "the chosen one is trained", lambda: chosen() == (offered[1], "training"))
     assert node.end() == 0
 
 

@@ -10,6 +10,7 @@
 #include "core/base/scope.hpp"
 #include "core/device/power_level.hpp"
 #include "core/node/events.hpp"
+#include "core/node/ledger_writer.hpp"
 #include "core/node/session.hpp"
 #include "core/node/trainer.hpp"
 #include "core/node/wish.hpp"
@@ -26,12 +27,18 @@ constexpr Duration kRoomEvery = std::chrono::seconds(5);
 /// and saves.
 struct Session::State {
   State(Services& s, FoundTask f, SessionOptions o, EventSink e)
-      : services(s), found(std::move(f)), options(o), events(std::move(e)), scope(s.runtime()) {}
+      : services(s),
+        found(std::move(f)),
+        options(o),
+        events(std::move(e)),
+        ledger(s.store(), s.disk()),
+        scope(s.runtime()) {}
 
   Services& services;
   FoundTask found;
   SessionOptions options;
   EventSink events;
+  LedgerWriter ledger;
   task::Definition definition;
   std::unique_ptr<Trainer> trainer;
   std::unique_ptr<optim::CollaborativeOptimizer> optimizer;
