@@ -213,6 +213,38 @@ bool same_story(node::Snapshot const& a, node::Snapshot const& b) {
          std::ranges::equal(a.tasks, b.tasks, same_task);
 }
 
+/// Keys as ImGui gets them. ImGui 1.86 looks at what is down when a frame begins: a key that went
+/// down and up since the last one would never have been pressed. Its way up waits for the frame.
+class Keys {
+ public:
+  void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
+    if (action == GLFW_PRESS) down_.push_back(key);
+    if (action == GLFW_RELEASE && std::ranges::find(down_, key) != down_.end())
+      up_.push_back({key, scancode, mods});
+    else
+      ImGui_ImplGlfw_KeyCallback(window, key, scancode, action, mods);
+  }
+
+  /// After a frame. True: keys went up, which wants another frame.
+  bool frame_done(GLFWwindow* window) {
+    down_.clear();
+    auto const up = std::exchange(up_, {});
+    for (auto const& e : up)
+      ImGui_ImplGlfw_KeyCallback(window, e.key, e.scancode, GLFW_RELEASE, e.mods);
+    return !up.empty();
+  }
+
+ private:
+  struct Up {
+    int key;
+    int scancode;
+    int mods;
+  };
+
+  std::vector<int> down_;  // since the last frame
+  std::vector<Up> up_;
+};
+
 // The loop's own memory.
 struct Loop {
   Source& source;
@@ -353,6 +385,7 @@ struct Loop {
   }
 
   bool exposed = true;
+  Keys keys;
   std::shared_ptr<Machines const> machines;
   std::string shown;                    // the machine that history and snapshot are of
   std::map<std::string, History> kept;  // of those shown before
@@ -372,6 +405,9 @@ Status run(Source& source, RunOptions options) {
   glfwSetWindowUserPointer(window, &loop);
   glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) {
     static_cast<Loop*>(glfwGetWindowUserPointer(w))->exposed = true;
+  });
+  glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
+    static_cast<Loop*>(glfwGetWindowUserPointer(w))->keys.on_key(w, key, scancode, action, mods);
   });
   set_icon(window);
   glfwShowWindow(window);
@@ -399,6 +435,7 @@ Status run(Source& source, RunOptions options) {
     --left;
     // A card's height, and what stands below it, follow in the next ones.
     if (changed) left = std::max(left, kSettle - 1);
+    if (loop.keys.frame_done(window)) left = std::max(left, 1);
     for (bool const down : ImGui::GetIO().MouseDown)
       if (down) left = std::max(left, 1);
   }

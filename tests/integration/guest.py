@@ -1,4 +1,6 @@
 """A good guest: what the machine does, by a /sys of our own, starts and stops a training; what a person says of it counts more, and survives."""
+import json
+
 from bad_days import eventually
 from harness import scenario, start
 from swarm import lay_out_task, run
@@ -79,3 +81,38 @@ def on_battery_it_rests_with_the_reason_and_a_person_may_say_otherwise(folder):
     again.wait_for("epoch", 90, since=mark)
     eventually(5, "nothing pauses it", lambda: task_of(again)["paused_by"] == "")
     assert again.end() == 0
+
+
+@scenario
+def a_setting_is_changed_in_its_place_without_a_node_and_followed_by_one(folder):
+    data = folder / "a"
+    data.mkdir()
+    file = data / "waggle.toml"
+    file.write_text("# mine\nport = 0 # any\n[guest] # rules\non_battery = false # never\n")
+    at = ("--data-dir", data)
+    assert run("set", "guest.on_battery", "true", *at)[0] == 0
+    assert run("set", "team", "The bees", *at)[0] == 0
+    assert file.read_text() == "# mine\nport = 0 # any\nteam = \"The bees\"\n[guest] # rules\non_battery = true # never\n", file.read_text()
+    before = file.read_text()
+    code, _, said = run("set", "power", "high", *at)
+    assert code == 1 and "\"light\", \"medium\" or \"full\"" in said, (code, said)
+    assert file.read_text() == before
+
+    toml = lay_out_task(folder / "task")
+    node = start("publish", toml, "--run", data_dir=data, extra=FOLLOWING_THE_RULES)
+    node.wait_for("published", 120)
+    node.wait_for("epoch", 90)
+    assert run("set", "cpu_share", "40", *at)[0] == 0
+    eventually(10, "the share is followed", lambda: abs(node.status()["guest"]["duty"] - 0.4) < 1e-9)
+    code, said = run("set", "threads", "2", *at)[:2]
+    assert code == 0 and "flag" in said, (code, said)
+    assert node.status()["guest"]["threads"] == 1
+    assert run("set", "cpu_share", "0", *at)[0] == 1
+    listed = {s["name"]: s for s in json.loads(run("settings", "--json", *at)[1])["settings"]}
+    assert listed["cpu_share"]["value"] == "40" and listed["threads"]["from"] == "flag", listed
+    # What training took of electricity is in the ledger, hour by hour.
+    mark = node.mark()
+    node.wait_for("epoch", 90, since=mark)
+    eventually(20, "electricity is noted", lambda: node.status()["contribution"]["today"]["kwh"] > 0)
+    given = node.status()["contribution"]
+    assert len(given["by_hour"]) == 24 and sum(s["samples"] for s in given["by_hour"]) == given["today"]["samples"], given

@@ -17,7 +17,7 @@ import swarm  # noqa: E402
 
 # Where draw_home puts the first button of a window of 1120×760 at scale 1.
 PAUSE_BUTTON = (960, 126)
-PANELS = 7
+PANELS = 8
 
 
 def until(seconds, ask):
@@ -96,9 +96,52 @@ def real_window():
             node.end()
 
 
+def first_run():
+    """A first start computes nothing and is seen by nobody until its three screens were answered, by the keyboard alone; a second one asks nothing."""
+    with tempfile.TemporaryDirectory(prefix="waggle-ui-") as folder, Display() as display:
+        folder = pathlib.Path(folder) / "fresh"
+        environment = {**os.environ, "DISPLAY": display.name, "LIBGL_ALWAYS_SOFTWARE": "1", "LC_ALL": "C"}
+        command = [swarm.WAGGLE, "window", "--data-dir", folder]
+        socket = folder / "api.sock"
+
+        def xdotool(*words):
+            return subprocess.run(["xdotool", *map(str, words)], env=environment, capture_output=True, text=True, timeout=20).stdout.strip()
+
+        def appears():
+            found = until(90, lambda: xdotool("search", "--onlyvisible", "--name", "^Waggle$"))
+            assert found, "no window appears"
+            time.sleep(2)
+            xdotool("windowfocus", found.splitlines()[0])  # no window manager here gives it the keys
+            time.sleep(1)
+
+        window = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+        try:
+            appears()
+            time.sleep(3)
+            assert not socket.exists(), "a node runs before anybody said yes"
+            assert not (folder / "identity.key").exists(), "an identity was made before anybody said yes"
+            for keys in ("alt+Right", "alt+Left", "alt+Right", "alt+Right", "Return"):
+                xdotool("key", keys)
+                time.sleep(1)
+            assert until(60, socket.exists), "nothing runs although the person said yes"
+            text = (folder / "waggle.toml").read_text()
+            assert "[window]\nfirst_run_done = true\n" in text, text
+            done = subprocess.run([swarm.WAGGLE, "set", "power", "light", "--data-dir", folder, "--json"], capture_output=True, text=True, timeout=20)
+            assert done.returncode == 0 and json.loads(done.stdout)["ok"], done
+            window.send_signal(signal.SIGTERM)
+            assert window.wait(20) == 0
+            window = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+            assert until(60, socket.exists), "asked a second time"
+            window.send_signal(signal.SIGTERM)
+            assert window.wait(20) == 0
+        finally:
+            if window.poll() is None:
+                window.kill()
+
+
 def main():
     counts = {"passed": 0, "failed": 0}
-    for test in (pictures, real_window):
+    for test in (pictures, first_run, real_window):
         try:
             test()
             counts["passed"] += 1

@@ -18,6 +18,11 @@ namespace {
 constexpr int kScreens = 3;
 constexpr float kWidth = 620;
 
+// ImGui 1.86 asks for the platform's number of a key.
+bool pressed(ImGuiKey key) {
+  return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key), false);
+}
+
 void sentence(Frame const& frame, Icon mark, Colour colour, Text words) {
   auto const at = ImGui::GetCursorScreenPos();
   float const size = frame.px(14);
@@ -130,12 +135,11 @@ void steps(Frame& frame, FirstRunState& state) {
   if (state.screen > 0) {
     ImGui::SetCursorScreenPos({at.x + room - next_width - back_width - frame.px(space::s), at.y});
     back = button(frame, "back", frame.tr(Text::back)) ||
-           (ImGui::IsItemFocused() && ImGui::IsKeyPressed(ImGuiKey_Enter, false));
+           (ImGui::IsItemFocused() && pressed(ImGuiKey_Enter));
   }
   ImGui::SetCursorScreenPos({at.x + room - next_width, at.y});
   // Enter goes on from anywhere but a field that is being typed into, or the button back.
-  bool const entered =
-      !back && !ImGui::IsAnyItemActive() && ImGui::IsKeyPressed(ImGuiKey_Enter, false);
+  bool const entered = !back && !ImGui::IsAnyItemActive() && pressed(ImGuiKey_Enter);
   if (back) --state.screen;
   if (button(frame, "next", go_on, ButtonKind::primary) || entered) {
     if (last)
@@ -147,8 +151,8 @@ void steps(Frame& frame, FirstRunState& state) {
 
 void arrows(FirstRunState& state) {
   if (!ImGui::GetIO().KeyAlt) return;
-  if (ImGui::IsKeyPressed(ImGuiKey_LeftArrow, false)) --state.screen;
-  if (ImGui::IsKeyPressed(ImGuiKey_RightArrow, false)) ++state.screen;
+  if (pressed(ImGuiKey_LeftArrow)) --state.screen;
+  if (pressed(ImGuiKey_RightArrow)) ++state.screen;
   state.screen = std::clamp(state.screen, 0, kScreens - 1);
 }
 
