@@ -219,7 +219,7 @@ void JobRunner::join(std::string const& text) {
   if (!known_) return;
   services_.add_peers(link->peers);
   ++wanted_serial_;
-  wanted_.emplace();
+  wanted_ = Wanted{};
   wanted_->view.prefix = link->prefix;
   if (!link->operator_id.empty()) wanted_->view.operator_id = crypto::to_text(link->operator_id);
   wanted_->view.link = link->text();
