@@ -76,6 +76,8 @@ std::string_view word(Right right) noexcept {
 }
 
 std::string clean_text(std::string_view text, std::size_t most) {
+  // First of all: where letters are whole, leaving one out makes no other of its neighbours.
+  if (!wire::is_utf8(text)) return {};
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     auto const c = static_cast<unsigned char>(text[i]);
@@ -94,7 +96,7 @@ std::string clean_text(std::string_view text, std::size_t most) {
   }
   while (!out.empty() && out.back() == ' ') out.pop_back();
   out.erase(0, out.find_first_not_of(' '));
-  return wire::is_utf8(out) ? out : std::string();
+  return out;
 }
 
 std::string clean_name(std::string_view name) {

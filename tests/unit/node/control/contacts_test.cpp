@@ -114,6 +114,8 @@ TEST_SUITE("Contacts") {
                      "2Jb\xC2\xA0") == "a2Jb\xC2\xA0");
     CHECK(clean_name("") == "machine");
     CHECK(clean_name("\xff\xfe") == "machine");
+    // Without the control character in its middle it would be one that steers terminals.
+    CHECK(clean_name("\xC2\x05\x80-") == "machine");
     CHECK(clean_name(std::string(500, 'a')).size() == Contacts::kMaxName);
     // Not inside a letter.
     std::string wide;
