@@ -375,9 +375,16 @@ struct Loop {
     return false;
   }
 
+  [[nodiscard]] bool may_stay_in_tray() {
+    auto const local = source.settings();
+    return !local || std::ranges::none_of(*local, [](auto const& setting) {
+      return setting.name == "window.close_to_tray" && setting.value == "false";
+    });
+  }
+
   /// The window was told to close. True: it only hides, since a node of ours goes on in the tray.
   bool hide_instead() {
-    if (!source.own_node() || !tray.shown()) return false;
+    if (!source.own_node() || !tray.shown() || !may_stay_in_tray()) return false;
     glfwSetWindowShouldClose(surface.window, GLFW_FALSE);
     glfwHideWindow(surface.window);
     tray.say_it_goes_on(options.state.choices.language);

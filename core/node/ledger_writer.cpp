@@ -8,6 +8,11 @@
 #include "core/base/log.hpp"
 
 namespace waggle::node {
+namespace {
+
+constexpr std::size_t kMostRows = 10'000;  // a disk that hangs for minutes holds up no more memory
+
+}  // namespace
 
 struct LedgerWriter::State {
   store::Store& store;
@@ -36,6 +41,10 @@ LedgerWriter::LedgerWriter(store::Store& store, Executor& disk)
 void LedgerWriter::add(store::LedgerRow row) {
   {
     std::lock_guard const lock(state_->mutex);
+    if (state_->rows.size() == kMostRows) {
+      log::warning("store", "the disk takes no rows of the ledger; one of an epoch is lost");
+      return;
+    }
     state_->rows.push_back(std::move(row));
     if (std::exchange(state_->posted, true)) return;
   }
