@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/api.hpp"
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/node/detail/http_server.hpp"
+#include "core/node/detail/socket_path.hpp"
 #include "core/node/event_feed.hpp"
 #include "core/node/log_lines.hpp"
 #include "core/node/metrics.hpp"
@@ -244,12 +246,15 @@ void Api::publish(std::string const& json) {
 
 namespace {
 
-httplib::Client client_for(std::filesystem::path const& socket) {
-  httplib::Client client(socket.string());
+httplib::Result request(std::filesystem::path const& socket,
+                        std::function<httplib::Result(httplib::Client&)> const& send) {
+  auto const reachable = detail::SocketPath::of(socket);
+  if (!reachable) return {nullptr, httplib::Error::Connection};
+  httplib::Client client(reachable->text);
   client.set_address_family(AF_UNIX);
   client.set_connection_timeout(2);
   client.set_read_timeout(5);
-  return client;
+  return send(client);
 }
 
 Result<std::string> answer(httplib::Result const& result, std::filesystem::path const& socket) {
@@ -267,13 +272,16 @@ Result<std::string> answer(httplib::Result const& result, std::filesystem::path 
 }  // namespace
 
 Result<std::string> api_get(std::filesystem::path const& socket, std::string const& path) {
-  auto client = client_for(socket);
-  return answer(client.Get(path), socket);
+  return answer(request(socket, [&](httplib::Client& client) { return client.Get(path); }), socket);
 }
 
 Status api_post(std::filesystem::path const& socket, Command const& command) {
-  auto client = client_for(socket);
-  auto body = answer(client.Post("/v1/commands", command.to_json(), "application/json"), socket);
+  auto body =
+      answer(request(socket,
+                     [&](httplib::Client& client) {
+                       return client.Post("/v1/commands", command.to_json(), "application/json");
+                     }),
+             socket);
   if (!body) return std::move(body).error();
   return ok();
 }

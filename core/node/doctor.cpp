@@ -23,7 +23,6 @@ constexpr std::uint64_t kLittleDisk = 5ull << 30;
 constexpr std::uint64_t kLittleMemory = 1ull << 30;
 constexpr double kHivemindSkew = 3;  // seconds; hivemind peers refuse to join beyond it
 constexpr double kWaggleSkew = 600;
-constexpr std::size_t kMaxSocketPath = 107;
 
 std::string mebibytes(std::uint64_t bytes) {
   return cat(bytes >> 20, " MiB");
@@ -47,15 +46,6 @@ void look_at_directory(Options const& options, std::vector<Finding>& out) {
         {*available < kLittleDisk ? Grade::warning : Grade::good,
          "disk",
          cat(mebibytes(*available), " free; ", mebibytes(kLittleDisk), " is comfortable")});
-  auto const socket = (dir / "api.sock").string();
-  if (socket.size() > kMaxSocketPath)
-    out.push_back({Grade::bad,
-                   "api socket",
-                   cat("the path has ",
-                       socket.size(),
-                       " bytes, at most ",
-                       kMaxSocketPath,
-                       " are possible; choose a shorter --data-dir")});
 }
 
 void look_at_config(Options const& options, std::vector<Finding>& out) {

@@ -18,6 +18,9 @@ BUILD = ROOT / "build"
 
 DOCTEST = re.compile(r"test cases:\s*(\d+)\s*\|\s*(\d+) passed\s*\|\s*(\d+) failed\s*\|\s*(\d+) skipped")
 PLAIN = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+FAILURE = re.compile(r"^(FAIL|not ok|.*\bERROR: |.*\berror: |.*\bCRASHED\b)")
+AFTER_A_FAILURE = 20  # lines
+MOST_FAILURE_LINES = 200
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -25,9 +28,11 @@ class Counts:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
         self.lock = threading.Lock()
+        self.failures = []  # lines around each, said once more at the very end
 
-    def add(self, passed, failed, skipped):
+    def add(self, passed, failed, skipped, failures=()):
         with self.lock:
+            self.failures += failures
             self.passed += passed
             self.failed += failed
             self.skipped += skipped
@@ -67,6 +72,17 @@ STAGES = {
 }
 
 
+def around_failures(lines):
+    """The lines that name a failure, each with those after it."""
+    kept, until = [], 0
+    for number, line in enumerate(lines):
+        if FAILURE.match(line):
+            until = number + AFTER_A_FAILURE
+        if number < until:
+            kept.append(line)
+    return kept or lines[-AFTER_A_FAILURE:]
+
+
 def run(command, counts, say=lambda line: print(line, flush=True)):
     """Runs one command, says its output, adds its counts. A build command only counts when it fails."""
     environment = dict(os.environ, WAGGLE_SOURCE_DIR=str(ROOT), WAGGLE_BINARY_DIR=str(BUILD / "release"))
@@ -74,10 +90,12 @@ def run(command, counts, say=lambda line: print(line, flush=True)):
     say("$ " + " ".join(command))
     seen = Counts()
     said = False
+    lines = []
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True, errors="replace")
     for line in process.stdout:
         plain = COLOUR.sub("", line.rstrip())
+        lines.append(plain)
         if not building or not re.match(r"^\[\d+/\d+\] (Building|Linking|Running|Re-running)", plain):
             say(plain)
         if match := DOCTEST.search(plain):
@@ -87,16 +105,16 @@ def run(command, counts, say=lambda line: print(line, flush=True)):
             seen.add(int(match[1]), int(match[2]), int(match[3] or 0))
             said = True
     code = process.wait()
+    trouble = [] if code == 0 else ["$ " + " ".join(command), *around_failures(lines)]
     if building:
-        if code != 0:
-            counts.failed += 1
+        counts.add(0, 0 if code == 0 else 1, 0, trouble)
         return code == 0
     if not said:
         seen.add(1 if code == 0 else 0, 0, 0)
     if code != 0 and seen.failed == 0:
         seen.failed += 1
         say(f"exit status {code}: {' '.join(command)}")
-    counts.add(seen.passed, seen.failed, seen.skipped)
+    counts.add(seen.passed, seen.failed, seen.skipped, trouble)
     return code == 0
 
 
@@ -141,7 +159,10 @@ def main():
             elif not run(step, counts) and step[0] == "cmake":
                 break
         minutes.append((name, (time.monotonic() - begin) / 60, counts))
-        total.add(counts.passed, counts.failed, counts.skipped)
+        total.add(counts.passed, counts.failed, counts.skipped, counts.failures)
+    if total.failures:
+        print("\n== what failed")
+        print("\n".join(total.failures[:MOST_FAILURE_LINES]))
     print("\nstage            minutes  passed  failed  skipped")
     for name, spent, counts in minutes:
         print(f"{name:<16} {spent:7.1f} {counts.passed:7d} {counts.failed:7d} {counts.skipped:8d}")

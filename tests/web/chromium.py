@@ -95,15 +95,14 @@ class Chromium:
         return answer["result"].get("value")
 
     def until(self, script, seconds=60):
-        """Waits until an expression is true; its value."""
+        """Waits until an expression is true (an element is: the value itself would come back empty)."""
         deadline = time.monotonic() + seconds
         while True:
             try:
-                value = self.run(script)
+                if self.run(f"!!({script})"):
+                    return
             except Failure:
-                value = None  # between two pages
-            if value:
-                return value
+                pass  # between two pages
             if time.monotonic() > deadline:
                 raise Failure(f"never true: {script}; the page says: {self.run('document.body.innerText')[:2000]}")
             time.sleep(0.2)

@@ -18,6 +18,7 @@
 #include <sys/un.h>
 
 #include "core/base/text.hpp"
+#include "core/node/detail/socket_path.hpp"
 
 namespace waggle::node::detail {
 namespace {
@@ -293,19 +294,10 @@ HttpServer::~HttpServer() {
 }
 
 Result<Fd> listen_unix(std::filesystem::path const& path) {
-  auto const text = path.string();
+  WAGGLE_TRY(auto const reachable, SocketPath::of(path));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (text.size() >= sizeof address.sun_path)
-    return Error{Errc::io,
-                 cat("cannot listen on ",
-                     text,
-                     " (a path has at most ",
-                     sizeof address.sun_path - 1,
-                     " bytes, this one ",
-                     text.size(),
-                     ")")};
-  std::memcpy(address.sun_path, text.data(), text.size());
+  std::memcpy(address.sun_path, reachable.text.data(), reachable.text.size());
   std::error_code ignored;
   std::filesystem::remove(path, ignored);
   Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -314,7 +306,8 @@ Result<Fd> listen_unix(std::filesystem::path const& path) {
       socket && ::fchmod(socket.get(), 0600) == 0 &&
       ::bind(socket.get(), reinterpret_cast<sockaddr const*>(&address), sizeof address) == 0 &&
       ::listen(socket.get(), kBacklog) == 0;
-  if (!bound) return Error{Errc::io, cat("cannot listen on ", text, ": ", std::strerror(errno))};
+  if (!bound)
+    return Error{Errc::io, cat("cannot listen on ", path.string(), ": ", std::strerror(errno))};
   return socket;
 }
 

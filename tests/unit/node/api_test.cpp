@@ -178,13 +178,27 @@ TEST_SUITE("Api") {
     CHECK(has(answer.error().detail, "api.sock"));
   }
 
-  TEST_CASE("a path that is too long is named, with both numbers") {
+  TEST_CASE("a folder's path may be longer than a socket's address, a name may not") {
     test::Folder const folder;
     SystemRuntime const clock;
-    Latest<Snapshot> const latest;
-    auto const started = Api::start(folder.path / std::string(120, 'x'), latest, clock, nothing);
-    REQUIRE(!started);
-    CHECK(has(started.error().detail, "107"));
+    Latest<Snapshot> latest;
+    auto const deep = folder.path / std::string(120, 'd');
+    CHECK(!Api::start(deep / "api.sock", latest, clock, nothing));
+    REQUIRE(std::filesystem::create_directory(deep));
+    {
+      auto const api = Api::start(deep / "api.sock", latest, clock, nothing);
+      REQUIRE(api);
+      CHECK(api_get(deep / "api.sock", "/healthz"));
+
+      struct stat info {};
+
+      REQUIRE(::stat((deep / "api.sock").c_str(), &info) == 0);
+      CHECK((info.st_mode & 0777) == 0600);
+    }
+    CHECK(!std::filesystem::exists(deep / "api.sock"));
+    auto const named = Api::start(deep / std::string(120, 's'), latest, clock, nothing);
+    REQUIRE(!named);
+    CHECK(has(named.error().detail, "has at most 107 bytes"));
   }
 
   TEST_CASE("gives the log, by number and level") {

@@ -22,7 +22,7 @@ Finding const* find(std::vector<Finding> const& findings, std::string const& wha
 
 }  // namespace
 
-TEST_CASE("doctor names a key that others may read and a path too long for the socket") {
+TEST_CASE("doctor names a key that others may read") {
   test::Folder const folder;
   Options options;
   options.data_dir = folder.path;
@@ -30,10 +30,4 @@ TEST_CASE("doctor names a key that others may read and a path too long for the s
   auto findings = examine(options);
   REQUIRE(find(findings, "identity.key") != nullptr);
   CHECK(find(findings, "identity.key")->grade == Finding::Grade::warning);
-  CHECK(find(findings, "api socket") == nullptr);
-
-  options.data_dir = folder.path / std::string(120, 'd');
-  findings = examine(options);
-  REQUIRE(find(findings, "api socket") != nullptr);
-  CHECK(find(findings, "api socket")->grade == Finding::Grade::bad);
 }
