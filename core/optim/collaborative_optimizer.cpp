@@ -17,8 +17,6 @@ namespace {
 
 // Batches in a row with a non-finite loss before the last good state is taken back.
 constexpr int kNonFiniteBatches = 3;
-// Losses of the trainer in a row, without a batch between, before it is gone for good.
-constexpr int kTrainerLosses = 5;
 constexpr Duration kTrainerPause = std::chrono::seconds(1);
 constexpr Duration kBatchTimeout = std::chrono::minutes(10);
 // How long a newcomer listens before it believes that it is the first.
@@ -161,16 +159,23 @@ Co<Status> CollaborativeOptimizer::State::train_one_batch() {
 // The trainer is restarted by its owner, from the last committed state; what it had summed is gone.
 Co<Status> CollaborativeOptimizer::State::trainer_lost(Error why) {
   log::warning("optim", "the trainer was lost: ", why.detail);
-  if (++trainer_losses >= kTrainerLosses)
+  bool const given_up = ++trainer_losses >= CollaborativeOptimizer::kMostTrainerLosses;
+  if (given_up && !on_trainer_given_up)
     co_return Error{Errc::closed, cat("the trainer is gone for good: ", why.detail)};
   say("waiting for the trainer");
   samples = 0;
   loss_sum = 0;
   trainer.clear_gradients();
   tracker.dropped();
-  auto slept = co_await runtime.sleep_for(kTrainerPause * (trainer_losses - 1));
-  if (!slept) co_return slept;
-  if (trainer_losses > 1 && current) {
+  if (given_up) {
+    on_trainer_given_up(why);
+  } else {
+    auto slept = co_await runtime.sleep_for(kTrainerPause * (trainer_losses - 1));
+    if (!slept) co_return slept;
+  }
+  bool const again = trainer_losses > 1;
+  if (given_up) trainer_losses = 0;
+  if (again && current) {
     auto const restored = co_await trainer.restore(*current, runtime.now() + kBatchTimeout);
     if (!restored && restored.error().code == Errc::cancelled) co_return restored;
   }
@@ -271,6 +276,10 @@ void CollaborativeOptimizer::on_epoch(std::function<void(EpochReport const&)> f)
 
 void CollaborativeOptimizer::between_epochs(std::function<Co<Status>(EpochReport const&)> f) {
   state_->between_epochs = std::move(f);
+}
+
+void CollaborativeOptimizer::on_trainer_given_up(std::function<void(Error const& why)> f) {
+  state_->on_trainer_given_up = std::move(f);
 }
 
 Co<Status> CollaborativeOptimizer::run(std::int64_t epoch,

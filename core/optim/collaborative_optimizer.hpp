@@ -74,10 +74,16 @@ class CollaborativeOptimizer {
   /// Awaited after on_epoch and before the next batch, while the trainer is idle: the time to
   /// evaluate or save with it. An error ends run() with it.
   void between_epochs(std::function<Co<Status>(EpochReport const&)> f);
+  /// Losses of the trainer in a row, without a batch between, before it is given up. More: hours of
+  /// starting what cannot run. Fewer: a driver that is restarted costs the task.
+  static constexpr int kMostTrainerLosses = 5;
+  /// Told when the trainer is given up, with what it last died of: the one to pause(). Training is
+  /// tried again, with a fresh count, once resume()d. Where nobody listens, run() ends instead.
+  void on_trainer_given_up(std::function<void(Error const& why)> f);
 
   /// Starts at `epoch` with the trainer's present state (0 for a fresh one), loads from peers if
   /// they are ahead, trains until asked to finish or `stop_after(report)` says true. Errors:
-  /// cancelled, closed (the trainer is gone for good).
+  /// cancelled, closed (the trainer was given up, and nobody listens).
   [[nodiscard]] Co<Status> run(std::int64_t epoch,
                                std::function<bool(EpochReport const&)> stop_after);
 

@@ -106,3 +106,44 @@ TEST_CASE(
     for (auto& p : swarm.peers) CHECK(distance(p->trainer->w, expected) < 1e-4);
   }
 }
+
+TEST_CASE("CollaborativeOptimizer: a trainer that dies five times in a row pauses, and may go on") {
+  OptimSwarm swarm;
+  auto& peer = swarm.add(test::quadratic());
+  peer.stop_at = 4;
+  swarm.start(peer);
+  std::vector<std::string> given_up;
+  peer.optimizer->on_trainer_given_up([&](Error const& why) {
+    given_up.push_back(why.detail);
+    peer.optimizer->pause();
+  });
+  REQUIRE(swarm.run_until_epoch({&peer}, 1, 60s));
+  // Four and a batch between are none too many.
+  peer.trainer->deaths = 4;
+  REQUIRE(swarm.run_until_epoch({&peer}, 2, 60s));
+  CHECK(given_up.empty());
+  peer.trainer->deaths = 7;
+  swarm.run_for(60s);
+  CHECK(given_up == std::vector<std::string>{"killed, 2 to come"});
+  CHECK(!peer.ended);
+  CHECK(peer.trainer->deaths == 2);
+  CHECK(peer.optimizer->status().phase == "paused");
+  // The count began anew: two more deaths are borne.
+  peer.optimizer->resume();
+  REQUIRE(swarm.run_until_epoch({&peer}, 4, 60s));
+  REQUIRE(peer.ended);
+  CHECK(peer.ended->has_value());
+  CHECK(given_up.size() == 1);
+}
+
+TEST_CASE("CollaborativeOptimizer: a trainer given up ends it where nobody listens") {
+  OptimSwarm swarm;
+  auto& peer = swarm.add(test::quadratic());
+  peer.trainer->deaths = 5;
+  swarm.start(peer);
+  swarm.run_for(60s);
+  REQUIRE(peer.ended);
+  REQUIRE(!peer.ended->has_value());
+  CHECK(peer.ended->error().code == Errc::closed);
+  CHECK(peer.ended->error().detail.ends_with("killed, 0 to come"));
+}

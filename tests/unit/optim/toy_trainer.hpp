@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/text.hpp"
 #include "core/optim/local_trainer.hpp"
 
 namespace waggle::test {
@@ -128,6 +129,10 @@ class ToyTrainer final : public optim::LocalTrainer {
       std::fill(sum_.begin(), sum_.end(), 0.0F);
       co_return Error{Errc::closed, "killed"};
     }
+    if (deaths > 0) {
+      --deaths;
+      co_return Error{Errc::closed, cat("killed, ", deaths, " to come")};
+    }
     optim::BatchResult result;
     result.took = batch_time;
     if (nan_batches > 0) {
@@ -229,6 +234,7 @@ class ToyTrainer final : public optim::LocalTrainer {
   std::int64_t restored_epoch = -1;
   int batches = 0;
   int die_at_batch = 0;
+  int deaths = 0;  ///< so many batches in a row are its death
   int nan_batches = 0;
   bool poison_gradient = false;
   bool applied_nonfinite = false;
