@@ -240,6 +240,15 @@ void Swarm::misbehaved(PeerId const& peer, std::string_view what) {
   if (auto const connection = state_->best(peer)) state_->misbehaved(*connection, what);
 }
 
+void Swarm::limit_rates(std::uint64_t download, std::uint64_t upload) noexcept {
+  auto const rate = [](std::uint64_t wanted) {
+    return wanted == 0 ? 0 : std::max(wanted, RateLimit::kLeastRate);
+  };
+  auto const now = state_->runtime.now();
+  state_->total->download.set(rate(download), now);
+  state_->total->upload.set(rate(upload), now);
+}
+
 std::uint64_t Swarm::socket_bytes_out() const noexcept {
   return state_->total->out;
 }
@@ -346,7 +355,7 @@ Co<Result<PeerId>> probe(Runtime& runtime, wire::Multiaddr address, TimePoint de
   if (!target) co_return Error{Errc::malformed, cat("not an address for TCP: ", address.text())};
   auto const nobody = crypto::Identity::generate();
   WAGGLE_CO_TRY(auto socket,
-                co_await tcp_dial(runtime, *target, std::make_shared<Traffic>(), deadline));
+                co_await tcp_dial(runtime, *target, std::make_shared<SharedTraffic>(), deadline));
   std::unique_ptr<Stream> pipe = std::move(socket);
   WAGGLE_CO_TRY(auto const secured,
                 co_await upgrade(runtime,

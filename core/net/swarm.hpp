@@ -132,6 +132,9 @@ class Swarm final : public Host {
   /// All bytes ever written to and read from sockets, dead connections and failed dials included.
   [[nodiscard]] std::uint64_t socket_bytes_out() const noexcept;
   [[nodiscard]] std::uint64_t socket_bytes_in() const noexcept;
+  /// Bytes a second that all sockets together may read and write from now on, those that are open
+  /// too; 0: no limit. A limit below RateLimit::kLeastRate is raised to it.
+  void limit_rates(std::uint64_t download, std::uint64_t upload) noexcept;
 
  private:
   struct State;

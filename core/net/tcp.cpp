@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/net/tcp.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <asio/buffer.hpp>
@@ -20,6 +21,9 @@ namespace waggle::net {
 namespace {
 
 using asio::ip::tcp;
+
+// Whoever waits for a turn looks so often whether the socket was closed or the rate changed.
+constexpr Duration kTurnLook = std::chrono::milliseconds(250);
 
 wire::Multiaddr to_multiaddr(tcp::endpoint const& endpoint) {
   auto address = endpoint.address();
@@ -69,7 +73,7 @@ class Expiry {
 }  // namespace
 
 struct TcpStream::Socket {
-  Socket(Runtime& r, tcp::socket s, std::shared_ptr<Traffic> t)
+  Socket(Runtime& r, tcp::socket s, std::shared_ptr<SharedTraffic> t)
       : runtime(r), socket(std::move(s)), total(std::move(t)) {
     asio::error_code ec;
     socket.set_option(tcp::no_delay(true), ec);
@@ -82,10 +86,11 @@ struct TcpStream::Socket {
 
   Runtime& runtime;
   tcp::socket socket;
-  std::shared_ptr<Traffic> total;
+  std::shared_ptr<SharedTraffic> total;
   std::shared_ptr<Traffic> own = std::make_shared<Traffic>();
   wire::Multiaddr remote;
   wire::Multiaddr local;
+  RateLimit::Turn read_turn = 0;  ///< of the bytes that were read last: the next wait for it
   bool closed = false;
 };
 
@@ -105,7 +110,26 @@ std::optional<Error> failure(TcpStream::Socket const& s,
   return std::nullopt;
 }
 
+Co<Status> wait_turn(Shared s, RateLimit const& limit, RateLimit::Turn turn, TimePoint deadline) {
+  for (;;) {
+    auto const now = s->runtime.now();
+    auto const due = limit.due(turn, now);
+    if (due <= now) co_return ok();
+    if (s->closed) co_return Error{Errc::closed, "the socket was closed"};
+    if (now >= deadline) co_return Error{Errc::timeout, "tcp: the deadline passed"};
+    auto const until = std::min({due, deadline, now + kTurnLook});
+    auto slept = co_await s->runtime.sleep_until(until);
+    if (!slept) co_return slept;
+  }
+}
+
 Co<Result<std::size_t>> read(Shared s, MutableBytes out, TimePoint deadline) {
+  // What was read is owed by the next read, so that no deadline loses bytes that have come.
+  auto& limit = s->total->download;
+  if (limit.rate() != 0) {
+    WAGGLE_CO_TRY_STATUS(co_await wait_turn(s, limit, s->read_turn, deadline));
+  }
+  out = out.first(std::min(out.size(), limit.piece()));
   Expiry const expiry(s->runtime, deadline, [s] { s->socket.cancel(); });
   for (;;) {
     auto const state_before = co_await asio::this_coro::cancellation_state;
@@ -118,6 +142,7 @@ Co<Result<std::size_t>> read(Shared s, MutableBytes out, TimePoint deadline) {
     std::size_t const n = co_await s->socket.async_read_some(buffer, token);
     s->own->in += n;
     s->total->in += n;
+    s->read_turn = limit.take(n, s->runtime.now());
     if (!ec) co_return n;
     if (ec == asio::error::eof) co_return std::size_t{0};
     auto const state = co_await asio::this_coro::cancellation_state;
@@ -127,13 +152,19 @@ Co<Result<std::size_t>> read(Shared s, MutableBytes out, TimePoint deadline) {
 }
 
 Co<Status> write_all(Shared s, ByteView in, TimePoint deadline) {
+  auto& limit = s->total->upload;
   Expiry const expiry(s->runtime, deadline, [s] { s->socket.cancel(); });
   while (!in.empty()) {
+    auto const piece = std::min(in.size(), limit.piece());
+    auto const turn = limit.take(piece, s->runtime.now());
+    if (limit.rate() != 0) {
+      WAGGLE_CO_TRY_STATUS(co_await wait_turn(s, limit, turn, deadline));
+    }
     auto const state_before = co_await asio::this_coro::cancellation_state;
     bool const before = left(state_before);
     if (before) co_return Error{Errc::cancelled, "tcp"};
     if (s->closed) co_return Error{Errc::closed, "the socket was closed"};
-    auto const buffer = asio::buffer(in.data(), in.size());
+    auto const buffer = asio::buffer(in.data(), piece);
     asio::error_code ec;
     auto token = asio::redirect_error(asio::use_awaitable, ec);
     std::size_t const n = co_await s->socket.async_write_some(buffer, token);
@@ -298,7 +329,7 @@ Co<Result<tcp::socket>> connect(Runtime& runtime, tcp::endpoint endpoint, TimePo
 
 Co<Result<std::unique_ptr<TcpStream>>> tcp_dial(Runtime& runtime,
                                                 wire::TcpTarget target,
-                                                std::shared_ptr<Traffic> total,
+                                                std::shared_ptr<SharedTraffic> total,
                                                 TimePoint deadline) {
   WAGGLE_CO_TRY(auto const endpoints, co_await resolve(runtime, target, deadline));
   Error last{Errc::not_found, "no address"};
@@ -318,12 +349,12 @@ Co<Result<std::unique_ptr<TcpStream>>> tcp_dial(Runtime& runtime,
 }
 
 struct TcpListener::Socket {
-  Socket(Runtime& r, std::shared_ptr<Traffic> t)
+  Socket(Runtime& r, std::shared_ptr<SharedTraffic> t)
       : runtime(r), acceptor(r.executor()), total(std::move(t)) {}
 
   Runtime& runtime;
   tcp::acceptor acceptor;
-  std::shared_ptr<Traffic> total;
+  std::shared_ptr<SharedTraffic> total;
   std::uint16_t port = 0;
   bool closed = false;
 };
@@ -338,7 +369,7 @@ TcpListener::~TcpListener() {
 Result<std::unique_ptr<TcpListener>> TcpListener::bind(Runtime& runtime,
                                                        std::string_view host,
                                                        std::uint16_t port,
-                                                       std::shared_ptr<Traffic> total) {
+                                                       std::shared_ptr<SharedTraffic> total) {
   asio::error_code ec;
   auto const address = asio::ip::make_address(std::string(host), ec);
   if (ec) return Error{Errc::invalid, cat("not an address to listen on: ", host)};

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/net/rate_limit.hpp"
 #include "core/net/stream.hpp"
 #include "core/wire/multiaddr.hpp"
 
@@ -17,6 +18,12 @@ namespace waggle::net {
 struct Traffic {
   std::uint64_t in = 0;
   std::uint64_t out = 0;
+};
+
+/// What all sockets of one owner share: their bytes, and how many a second may pass.
+struct SharedTraffic : Traffic {
+  RateLimit download;
+  RateLimit upload;
 };
 
 /// A connected socket. A reset by the peer is an ordinary `closed`, as go-libp2p closes that way.
@@ -44,11 +51,12 @@ class TcpStream final : public Stream {
 };
 
 /// Connects, with TCP_NODELAY; names are resolved, and each of their addresses tried for at most
-/// kConnectTime. `total` counts together with the stream's own Traffic.
+/// kConnectTime. `total` counts together with the stream's own Traffic
+/// and limits both: what is to wait for its turn waits before it is read or written.
 /// Errors: not_found (name), closed (refused, unreachable), io, timeout, cancelled.
 [[nodiscard]] Co<Result<std::unique_ptr<TcpStream>>> tcp_dial(Runtime& runtime,
                                                               wire::TcpTarget target,
-                                                              std::shared_ptr<Traffic> total,
+                                                              std::shared_ptr<SharedTraffic> total,
                                                               TimePoint deadline);
 constexpr Duration kConnectTime = std::chrono::seconds(5);  ///< as go-libp2p
 
@@ -57,10 +65,11 @@ class TcpListener {
  public:
   /// `host` is a literal address; "::" takes IPv4 too. Port 0: any.
   /// Errors: io (busy, not permitted), invalid (not an address).
-  [[nodiscard]] static Result<std::unique_ptr<TcpListener>> bind(Runtime& runtime,
-                                                                 std::string_view host,
-                                                                 std::uint16_t port,
-                                                                 std::shared_ptr<Traffic> total);
+  [[nodiscard]] static Result<std::unique_ptr<TcpListener>> bind(
+      Runtime& runtime,
+      std::string_view host,
+      std::uint16_t port,
+      std::shared_ptr<SharedTraffic> total);
   ~TcpListener();
 
   /// The next connection. Errors: io (out of descriptors: wait a little), closed (by close()),

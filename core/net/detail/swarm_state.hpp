@@ -114,7 +114,7 @@ struct Swarm::State {
   crypto::Identity const& identity;
   AddressBook& book;
   SwarmOptions options;
-  std::shared_ptr<Traffic> total = std::make_shared<Traffic>();
+  std::shared_ptr<SharedTraffic> total = std::make_shared<SharedTraffic>();
   std::shared_ptr<Backlog> strangers = std::make_shared<Backlog>(options.strangers_backlog);
   std::shared_ptr<Backlog> companions = std::make_shared<Backlog>(options.known_backlog);
   PeerRouting* routing = nullptr;

@@ -337,7 +337,7 @@ TEST_SUITE("Swarm") {
       SwarmOptions options = loopback();
       options.max_pending_inbound = 8;
       Node a(r, options);
-      auto const total = std::make_shared<Traffic>();
+      auto const total = std::make_shared<SharedTraffic>();
       wire::TcpTarget const target{wire::TcpTarget::Kind::ip4, "127.0.0.1", a.swarm.listen_port()};
       std::vector<std::unique_ptr<TcpStream>> idle;
       for (int i = 0; i < 40; ++i) {

@@ -24,7 +24,7 @@ TEST_SUITE("Tcp") {
   TEST_CASE("bytes, half close, deadlines and counts on loopback") {
     SystemRuntime runtime;
     auto body = [](Runtime& r) -> Co<void> {
-      auto const total = std::make_shared<Traffic>();
+      auto const total = std::make_shared<SharedTraffic>();
       auto listener = TcpListener::bind(r, "127.0.0.1", 0, total);
       REQUIRE(listener);
       TimePoint const deadline = r.now() + seconds(10);
@@ -65,7 +65,7 @@ TEST_SUITE("Tcp") {
   TEST_CASE("busy ports, refused connections and strange hosts are errors") {
     SystemRuntime runtime;
     auto body = [](Runtime& r) -> Co<void> {
-      auto const total = std::make_shared<Traffic>();
+      auto const total = std::make_shared<SharedTraffic>();
       auto listener = TcpListener::bind(r, "127.0.0.1", 0, total);
       REQUIRE(listener);
       auto const port = (*listener)->port();
@@ -82,10 +82,74 @@ TEST_SUITE("Tcp") {
     test::run(runtime, body(runtime));
   }
 
+  TEST_CASE("what sockets share is limited, in both directions, and a change counts at once") {
+    SystemRuntime runtime;
+    auto body = [](Runtime& r) -> Co<void> {
+      auto const total = std::make_shared<SharedTraffic>();
+      auto const free = std::make_shared<SharedTraffic>();
+      auto listener = TcpListener::bind(r, "127.0.0.1", 0, free);
+      REQUIRE(listener);
+      TimePoint const deadline = r.now() + seconds(20);
+      wire::TcpTarget const there = target((*listener)->port());
+      auto client = co_await tcp_dial(r, there, total, deadline);
+      REQUIRE(client);
+      auto server = co_await (*listener)->accept();
+      REQUIRE(server);
+      Bytes const sent(60'000, std::byte{7});
+      Bytes got(60'000);
+      total->upload.set(100'000, r.now());
+      auto begun = r.now();
+      auto const wrote = co_await (*client)->write(sent, deadline);
+      CHECK(wrote);
+      // 60 kB at 100 kB/s, less a quarter of a second and the last piece.
+      CHECK(r.now() - begun > std::chrono::milliseconds(200));
+      auto const read = co_await read_exactly(**server, got, deadline);
+      CHECK(read);
+      CHECK(got == sent);
+
+      total->download.set(100'000, r.now());
+      begun = r.now();
+      auto const answered = co_await (*server)->write(sent, deadline);
+      CHECK(answered);
+      CHECK(r.now() - begun < std::chrono::milliseconds(200));
+      auto const back = co_await read_exactly(**client, got, deadline);
+      CHECK(back);
+      CHECK(r.now() - begun > std::chrono::milliseconds(200));
+
+      // A deadline while it waits for its turn loses no bytes.
+      total->download.set(RateLimit::kLeastRate, r.now());
+      auto const more = co_await (*server)->write(as_bytes("abc"), deadline);
+      CHECK(more);
+      TimePoint const soon = r.now() + std::chrono::milliseconds(20);
+      auto const late = co_await (*client)->read_some(got, soon);
+      REQUIRE(!late);
+      CHECK(late.error().code == Errc::timeout);
+      total->download.set(0, r.now());
+      auto const last = co_await (*client)->read_some(got, deadline);
+      REQUIRE(last);
+      CHECK(*last == 3);
+      // One that was closed meanwhile is no longer waited for.
+      total->upload.set(RateLimit::kLeastRate, r.now());
+      begun = r.now();
+      auto stop = [](Runtime& runtime_of, TcpStream& s) -> Co<void> {
+        (void)co_await runtime_of.sleep_for(std::chrono::milliseconds(50));
+        s.reset();
+      };
+      Scope scope(r);
+      scope.spawn("stop", stop(r, **client));
+      auto const cut = co_await (*client)->write(sent, deadline);
+      REQUIRE(!cut);
+      CHECK(cut.error().code == Errc::closed);
+      CHECK(r.now() - begun < seconds(2));
+      co_await scope.close();
+    };
+    test::run(runtime, body(runtime));
+  }
+
   TEST_CASE("cancelling ends an accept and a read at once") {
     SystemRuntime runtime;
     auto body = [](Runtime& r) -> Co<void> {
-      auto const total = std::make_shared<Traffic>();
+      auto const total = std::make_shared<SharedTraffic>();
       auto listener = TcpListener::bind(r, "127.0.0.1", 0, total);
       REQUIRE(listener);
       wire::TcpTarget const there = target((*listener)->port());
