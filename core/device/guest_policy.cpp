@@ -24,6 +24,7 @@ constexpr std::array<Patience, kCauses> kPatience{{
     {seconds(10), seconds(60)},  // heat
     {seconds(10), seconds(30)},  // load
     {seconds(0), seconds(30)},   // metered
+    {seconds(0), seconds(0)},    // traffic: a day does not flap
 }};
 constexpr double kLowerLoad = 0.75;  // of the limit: below it, others have finished
 constexpr double kCooler = 10;       // °C below the limit
@@ -56,6 +57,7 @@ void GuestPolicy::set(GuestSettings settings) {
   afresh(Cause::heat, old.temperature != settings.temperature);
   afresh(Cause::cpu_load, old.cpu_load != settings.cpu_load);
   afresh(Cause::metered, old.on_metered != settings.on_metered);
+  afresh(Cause::traffic, old.daily_traffic != settings.daily_traffic);
   settings_ = std::move(settings);
 }
 
@@ -81,7 +83,9 @@ GuestPolicy::Opinion GuestPolicy::opinion(Cause cause,
       if (!readings.program || settings_.programs.empty()) return {};
       return {Says::rest, cat(*readings.program, " is running")};
     case Cause::in_use: {
-      if (settings_.idle_minutes <= 0 || !readings.idle_seconds) return {};
+      if (settings_.idle_minutes <= 0) return {};
+      if (readings.inhibitor) return {Says::rest, cat(*readings.inhibitor, " keeps the screen on")};
+      if (!readings.idle_seconds) return {};
       double const idle = *readings.idle_seconds;
       return if_rest(idle < 60.0 * settings_.idle_minutes, used_ago(idle));
     }
@@ -110,6 +114,16 @@ GuestPolicy::Opinion GuestPolicy::opinion(Cause cause,
     case Cause::metered:
       return if_rest(readings.metered.value_or(false) && !settings_.on_metered,
                      "this network is metered");
+    case Cause::traffic: {
+      if (settings_.daily_traffic == 0 || !readings.traffic_today) return {};
+      auto const spent = *readings.traffic_today >> 20;
+      return if_rest(spent >= settings_.daily_traffic,
+                     cat("today's network traffic is spent: ",
+                         spent,
+                         " / ",
+                         settings_.daily_traffic,
+                         " MiB, until midnight"));
+    }
   }
   return {};
 }

@@ -19,11 +19,12 @@ namespace waggle::device {
 /// somebody sets them.
 struct GuestSettings {
   PowerLevel power = PowerLevel::medium;
-  bool on_battery = false;  ///< compute on battery too
-  bool on_metered = false;  ///< compute on a metered network too
-  int idle_minutes = 0;     ///< only when nobody touched the machine for so long; 0: off
-  int cpu_load = 0;         ///< not while others use more percent of it; 0: off
-  int temperature = 0;      ///< not while the processor is hotter, °C; 0: off
+  bool on_battery = false;          ///< compute on battery too
+  bool on_metered = false;          ///< compute on a metered network too
+  int idle_minutes = 0;             ///< only when nobody touched the machine for so long; 0: off
+  int cpu_load = 0;                 ///< not while others use more percent of it; 0: off
+  int temperature = 0;              ///< not while the processor is hotter, °C; 0: off
+  std::uint64_t daily_traffic = 0;  ///< not once so many MiB went over the network today; 0: off
   std::vector<QuietHours> quiet_hours;
   std::vector<std::string> programs;  ///< not while one of them runs
 
@@ -31,8 +32,17 @@ struct GuestSettings {
 };
 
 /// Why a guest rests, the most telling first.
-enum class Cause : std::uint8_t { battery, program, in_use, quiet_hours, heat, cpu_load, metered };
-constexpr std::size_t kCauses = 7;
+enum class Cause : std::uint8_t {
+  battery,
+  program,
+  in_use,
+  quiet_hours,
+  heat,
+  cpu_load,
+  metered,
+  traffic
+};
+constexpr std::size_t kCauses = 8;
 
 struct Verdict {
   bool run = true;

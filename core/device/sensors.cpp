@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/device/sensors.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include "core/base/aside.hpp"
 #include "core/device/cpu_load.hpp"
 #include "core/device/detail/text_file.hpp"
+#include "core/device/inhibitors.hpp"
 #include "core/device/system_bus.hpp"
 #include "core/device/temperature.hpp"
 #include "core/device/x11_idle.hpp"
@@ -21,7 +23,7 @@ constexpr Duration kIdleEvery = std::chrono::seconds(2);
 constexpr Duration kBusEvery = std::chrono::seconds(10);
 constexpr Duration kGpuEvery = std::chrono::seconds(10);
 constexpr Duration kLimit = std::chrono::seconds(5);
-constexpr Duration kBusLimit = std::chrono::seconds(15);  // three questions of two seconds, login
+constexpr Duration kBusLimit = std::chrono::seconds(20);  // four questions of two seconds, logins
 
 struct FileReadings {
   Power power;
@@ -71,6 +73,18 @@ bool set(char const* variable) {
   return value != nullptr && *value != '\0';
 }
 
+struct BusAnswers {
+  BusReadings readings;
+  std::optional<std::string> inhibitor;
+};
+
+BusAnswers read_bus() {
+  BusAnswers answers;
+  answers.readings = read_system_bus();
+  answers.inhibitor = keeps_screen_on(read_inhibitors());
+  return answers;
+}
+
 std::vector<GpuReading> read_gpus(Nvidia& nvidia, std::filesystem::path const& sys) {
   auto gpus = nvidia.read();
   auto amd = read_amd(sys);
@@ -89,7 +103,7 @@ struct Sensors::State {
             kFilesEvery,
             kLimit),
         bus(
-            "sense bus", [] { return read_system_bus(); }, kBusEvery, kBusLimit),
+            "sense bus", [] { return read_bus(); }, kBusEvery, kBusLimit),
         gpu(
             "sense gpu",
             [nvidia = Nvidia(), sys = roots.sys]() mutable { return read_gpus(nvidia, sys); },
@@ -98,9 +112,10 @@ struct Sensors::State {
 
   std::shared_ptr<SharedWishes> shared;
   Aside<FileReadings> files;
-  Aside<BusReadings> bus;
+  Aside<BusAnswers> bus;
   Aside<std::vector<GpuReading>> gpu;
   std::optional<Aside<std::optional<double>>> x11;  ///< only once somebody asks
+  std::optional<TimePoint> inhibited_at;            ///< last seen so
 };
 
 Sensors::Sensors(SensorRoots roots) : state_(std::make_unique<State>(roots)) {
@@ -126,11 +141,17 @@ Readings Sensors::poll(TimePoint now, double unix_time) {
     readings.celsius = files->celsius;
     readings.program = std::move(files->program);
   }
-  auto const bus = s.bus.poll(now).value_or(BusReadings{});
+  auto const answers = s.bus.poll(now).value_or(BusAnswers{});
+  auto const& bus = answers.readings;
   readings.metered = bus.metered;
+  readings.inhibitor = answers.inhibitor;
+  if (readings.inhibitor) s.inhibited_at = now;
   std::optional<double> x11;
   if (s.x11) x11 = s.x11->poll(now).value_or(std::nullopt);
   readings.idle_seconds = idle_seconds(x11, bus.session, set("WAYLAND_DISPLAY"), unix_time);
+  // Whoever watched a film to its end was there until then.
+  if (readings.idle_seconds && s.inhibited_at)
+    readings.idle_seconds = std::min(*readings.idle_seconds, to_seconds(now - *s.inhibited_at));
   // Asking a sleeping card wakes it, which a battery pays for.
   if (!readings.power.on_battery)
     if (auto gpus = s.gpu.poll(now)) readings.gpus = *std::move(gpus);

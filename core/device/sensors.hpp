@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -23,11 +24,14 @@ struct SensorRoots {
 /// battery, no X server and perhaps no thermal sensor.
 struct Readings {
   Power power;
-  std::optional<double> cpu_all;       ///< share of all processors, 0 to 1
-  std::optional<double> cpu_others;    ///< without Waggle's; only if asked for
-  std::optional<double> celsius;       ///< the processor
-  std::optional<double> idle_seconds;  ///< since keyboard or mouse were touched
-  std::optional<bool> metered;         ///< the network
+  std::optional<double> cpu_all;         ///< share of all processors, 0 to 1
+  std::optional<double> cpu_others;      ///< without Waggle's; only if asked for
+  std::optional<double> celsius;         ///< the processor
+  std::optional<double> idle_seconds;    ///< since keyboard or mouse were touched
+  std::optional<std::string> inhibitor;  ///< who keeps the screen on: a film, a presentation
+  std::optional<bool> metered;           ///< the network
+  /// Bytes over the network since midnight; set by whoever counts them.
+  std::optional<std::uint64_t> traffic_today;
   std::optional<std::string> program;  ///< the first of those looked for that runs
   std::vector<GpuReading> gpus;
 };

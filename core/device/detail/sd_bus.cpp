@@ -16,7 +16,10 @@ std::optional<SdBus> load_all() {
   };
   SdBus f;
   bool const complete =
-      load(f.open_user, "sd_bus_open_user") && load(f.close_unref, "sd_bus_close_unref") &&
+      load(f.open_user, "sd_bus_open_user") && load(f.open_system, "sd_bus_open_system") &&
+      load(f.set_method_call_timeout, "sd_bus_set_method_call_timeout") &&
+      load(f.call_method, "sd_bus_call_method") && load(f.error_free, "sd_bus_error_free") &&
+      load(f.close_unref, "sd_bus_close_unref") &&
       load(f.flush_close_unref, "sd_bus_flush_close_unref") && load(f.get_fd, "sd_bus_get_fd") &&
       load(f.get_events, "sd_bus_get_events") && load(f.get_timeout, "sd_bus_get_timeout") &&
       load(f.process, "sd_bus_process") && load(f.request_name, "sd_bus_request_name") &&

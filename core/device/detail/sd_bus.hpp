@@ -8,6 +8,10 @@ namespace waggle::device::detail {
 /// The functions of libsystemd's D-Bus, as far as we use them; named as there, less "sd_bus_".
 struct SdBus {
   decltype(&::sd_bus_open_user) open_user = nullptr;
+  decltype(&::sd_bus_open_system) open_system = nullptr;
+  decltype(&::sd_bus_set_method_call_timeout) set_method_call_timeout = nullptr;
+  decltype(&::sd_bus_call_method) call_method = nullptr;
+  decltype(&::sd_bus_error_free) error_free = nullptr;
   decltype(&::sd_bus_close_unref) close_unref = nullptr;
   decltype(&::sd_bus_flush_close_unref) flush_close_unref = nullptr;
   decltype(&::sd_bus_get_fd) get_fd = nullptr;

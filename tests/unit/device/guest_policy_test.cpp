@@ -80,11 +80,28 @@ TEST_SUITE("guest policy") {
     CHECK(reason(settings, r, evening) == "you are using this computer");
     r.idle_seconds = 130;
     CHECK(reason(settings, r, evening) == "this computer was used 2 minutes ago");
+    r.idle_seconds = 7200;
+    r.inhibitor = "mpv";
+    CHECK(reason(settings, r, evening) == "mpv keeps the screen on");
+    r.inhibitor.reset();
+    r.idle_seconds = 130;
     r.program = "blender";
     CHECK(reason(settings, r, evening) == "blender is running");
     Readings network;
     network.metered = true;
     CHECK(reason({}, network, evening) == "this network is metered");
+    Readings film;
+    film.inhibitor = "mpv";
+    CHECK(reason({}, film, evening) == "");  // without idle_minutes it does not matter
+    GuestSettings daily;
+    daily.daily_traffic = 2048;
+    Readings spent;
+    spent.traffic_today = (std::uint64_t{2048} << 20) - 1;
+    CHECK(reason(daily, spent, evening) == "");
+    CHECK(reason({}, spent, evening) == "");
+    *spent.traffic_today += std::uint64_t{3} << 20;
+    CHECK(reason(daily, spent, evening) ==
+          "today's network traffic is spent: 2050 / 2048 MiB, until midnight");
     CHECK(reason({}, on_battery(3), evening) == "on battery (3 %)");
     Readings unknown = on_battery(0);
     unknown.power.percent.reset();
