@@ -279,6 +279,12 @@ void TrainerProcess::set_threads(std::uint32_t threads) noexcept {
   state_->duty_since = {};
 }
 
+void TrainerProcess::set_memory_limit(std::uint64_t bytes) noexcept {
+  if (state_->options.memory_limit == bytes) return;
+  state_->options.memory_limit = bytes;
+  state_->other_limit = true;
+}
+
 void TrainerProcess::pause_now() noexcept {
   state_->paused = true;
   if (state_->child) state_->child->pause();

@@ -170,6 +170,9 @@ class TrainerProcess {
   void set_duty(double share) noexcept;
   /// From the next micro-batch on, and after a restart.
   void set_threads(std::uint32_t threads) noexcept;
+  /// As TrainerOptions::memory_limit; another one takes a process that is started again, by the
+  /// next call, which tries the task's own micro-batch again.
+  void set_memory_limit(std::uint64_t bytes) noexcept;
   /// Stops the process where it stands (SIGSTOP), also inside a long micro-batch; deadlines wait.
   void pause_now() noexcept;
   void resume() noexcept;

@@ -129,6 +129,10 @@ void TrainerProcess::State::begin_call() {
   WAGGLE_ASSERT(!busy, "two calls on one trainer");
   busy = true;
   runtime.cancel(idle_timer);
+  if (!std::exchange(other_limit, false)) return;
+  let_go = let_go || child != nullptr;
+  child.reset();
+  micro_batch = std::max(facts.micro_batch, 1u);
 }
 
 void TrainerProcess::State::end_call() {

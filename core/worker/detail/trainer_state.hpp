@@ -34,7 +34,8 @@ struct TrainerProcess::State {
   int deaths = 0;  // in the last call, while it was being answered
   std::string trouble;
   Runtime::TimerId idle_timer{};
-  bool let_go = false;  // the process was ended because nobody asked it anything
+  bool other_limit = false;  // of memory, than the process that runs was told
+  bool let_go = false;       // the process was ended because nobody asked it anything
   double duty = 1;
   TimePoint duty_since{};
   Duration duty_cpu{};

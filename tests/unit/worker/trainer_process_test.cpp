@@ -288,6 +288,15 @@ TEST_CASE("TrainerProcess, halves the micro-batch when its tensors do not fit") 
     CHECK(batch->finite);
     CHECK(trainer.micro_batch() < 256);
     CHECK(batch->samples == trainer.micro_batch());
+    // Another limit counts from the next call on, and is no death.
+    auto const before = trainer.pid();
+    trainer.set_memory_limit(options.memory_limit);
+    CHECK(trainer.pid() == before);
+    trainer.set_memory_limit(0);
+    auto whole = co_await trainer.accumulate(0, in_seconds(rt, 60));
+    REQUIRE(whole);
+    CHECK(whole->samples == 256);
+    CHECK(trainer.pid() != before);
     CHECK(trainer.restarts() == 0);
   };
   test::run(runtime, work(runtime, data));
