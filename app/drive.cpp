@@ -45,6 +45,7 @@ Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
   options.guest = config.guest;
   if (flags.power) options.guest.power = *flags.power;
   options.cpu_share = config.cpu_share;
+  options.limits = config.limits;
   options.flags = literals(flags);
   options.always = flags.always;
   options.threads_wanted = flags.threads.value_or(config.threads.value_or(0));

@@ -8,6 +8,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
+#include "core/net/rate_limit.hpp"
 #include "core/task/strict_toml.hpp"
 #include "core/wire/multiaddr.hpp"
 
@@ -25,8 +26,13 @@ constexpr std::int64_t kMostPercent = 100;
 constexpr std::int64_t kMostCelsius = 120;
 constexpr std::size_t kMaxHostName = 255;
 constexpr std::int64_t kLeastShare = 5;  // percent; less: a round of others waits for our batch
-constexpr std::size_t kMaxTeam = 64;     // bytes
-constexpr double kSmallestSize = 0.75;   // as the window can draw
+constexpr std::uint64_t kMostRate = std::uint64_t{1} << 40;  // bytes a second
+constexpr std::uint64_t kLeastDailyMib = 16;                 // less: gone before the first round
+constexpr std::uint64_t kMostDailyMib = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLeastMemoryMib = 64;  // less: no model of any use
+constexpr std::uint64_t kMostMemoryMib = std::uint64_t{1} << 30;
+constexpr std::size_t kMaxTeam = 64;    // bytes
+constexpr double kSmallestSize = 0.75;  // as the window can draw
 constexpr double kLargestSize = 3;
 
 struct Reader {
@@ -77,6 +83,34 @@ struct Reader {
     WAGGLE_TRY(auto const value, number(name, node, 0, most));
     into = static_cast<int>(value);
     return ok();
+  }
+
+  // 0, which is none, or what makes sense.
+  Status cap(std::string_view name,
+             toml::node const& node,
+             std::uint64_t least,
+             std::uint64_t most,
+             std::string_view unit,
+             std::uint64_t& into) const {
+    auto const value = node.value_exact<std::int64_t>();
+    auto const whole = value && *value >= 0 ? static_cast<std::uint64_t>(*value) : most + 1;
+    if (whole != 0 && (whole < least || whole > most))
+      return wrong(
+          node.source(),
+          cat(name, " must be 0 or a whole number of ", unit, " from ", least, " to ", most));
+    into = whole;
+    return ok();
+  }
+
+  Status limits_entry(std::string_view name, toml::node const& node) {
+    auto& limits = config.limits;
+    if (name == "keep_awake") return boolean(name, node, limits.keep_awake);
+    if (name == "daily_traffic")
+      return cap(name, node, kLeastDailyMib, kMostDailyMib, "MiB", config.guest.daily_traffic);
+    if (name == "max_memory")
+      return cap(name, node, kLeastMemoryMib, kMostMemoryMib, "MiB", limits.max_memory);
+    auto& rate = name == "max_upload" ? limits.max_upload : limits.max_download;
+    return cap(name, node, net::RateLimit::kLeastRate, kMostRate, "bytes a second", rate);
   }
 
   Status word(std::string_view name,
@@ -239,6 +273,9 @@ struct Reader {
       return ok();
     }
     if (name == "team") return team(node);
+    if (name == "max_download" || name == "max_upload" || name == "daily_traffic" ||
+        name == "max_memory" || name == "keep_awake")
+      return limits_entry(name, node);
     if (name == "guest" || name == "window") {
       auto const* const table = node.as_table();
       if (table == nullptr)
@@ -252,7 +289,8 @@ struct Reader {
                  cat("unknown setting \"",
                      name,
                      "\"; there are peer, host, port, threads, client, power, cpu_share, disk_gib, "
-                     "team, api_port, api_host, api_names, [guest] and [window]"));
+                     "max_download, max_upload, daily_traffic, max_memory, keep_awake, team, "
+                     "api_port, api_host, api_names, [guest] and [window]"));
   }
 
   Status run(std::string_view text) {

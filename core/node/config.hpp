@@ -26,6 +26,16 @@ struct WindowSettings {
   friend bool operator==(WindowSettings const&, WindowSettings const&) = default;
 };
 
+/// What a person gives of network and memory, besides when (device::GuestSettings). 0: no limit.
+struct Limits {
+  std::uint64_t max_download = 0;  ///< bytes a second, of all connections together
+  std::uint64_t max_upload = 0;
+  std::uint64_t max_memory = 0;  ///< MiB, of the trainer's tensors
+  bool keep_awake = false;       ///< the machine does not fall asleep while it trains on mains
+
+  friend bool operator==(Limits const&, Limits const&) = default;
+};
+
 /// What <data dir>/waggle.toml says; its names are those of the flags. Flags beat the file, the
 /// file beats the defaults.
 ///
@@ -37,6 +47,8 @@ struct WindowSettings {
 ///     power = "medium"
 ///     cpu_share = 100
 ///     disk_gib = 20
+///     max_upload = 500000
+///     daily_traffic = 2048
 ///     api_port = 8642
 ///     team = "The lab on the third floor"
 ///     [guest]
@@ -45,8 +57,9 @@ struct WindowSettings {
 ///     [window]
 ///     theme = "dark"
 ///
-/// What [guest] may hold is device::GuestSettings, under the same names, but for power; what
-/// [window] may hold is WindowSettings. settings.hpp edits the file and lists every setting.
+/// What [guest] may hold is device::GuestSettings, under the same names, but for power and
+/// daily_traffic, which stand outside, as Limits do; what [window] may hold is WindowSettings.
+/// settings.hpp edits the file and lists every setting.
 struct Config {
   std::vector<std::string> peers;
   std::optional<std::string> host;
@@ -59,8 +72,9 @@ struct Config {
   std::vector<std::string> api_names;     ///< what else browsers may call it: "box.lan"
   int cpu_share = 100;                    ///< percent of the threads' time, below that of `power`
   std::string team;                       ///< as the window shows it; it is sent to nobody
+  Limits limits;
   WindowSettings window;
-  device::GuestSettings guest;  ///< with the power that stands outside of [guest]
+  device::GuestSettings guest;  ///< with what stands outside of [guest]
   /// Why the file is not used ("FILE:LINE:COLUMN: …"); then nothing else is set. Empty: all is
   /// well, or there is no file.
   std::string trouble;

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <utility>
 
+#include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/device/machine.hpp"
 #include "core/node/settings.hpp"
@@ -12,8 +13,10 @@ namespace waggle::node {
 namespace {
 
 constexpr Duration kLook = std::chrono::seconds(1);
-constexpr int kFileEvery = 3;     // looks
-constexpr int kMachineEvery = 5;  // looks
+constexpr int kFileEvery = 3;      // looks
+constexpr int kMachineEvery = 5;   // looks
+constexpr int kTrafficEvery = 30;  // looks; so much of a day's count a power cut takes
+constexpr std::string_view kTrafficKey = "traffic_today";
 // So long none can tell whether somebody is there: none will.
 constexpr int kNoIdleTime = 30;
 
@@ -62,13 +65,16 @@ Guest::Guest(Services& services, std::function<void()> changed)
   file_time_ = look.time;
   settings_ = list_settings(look.literals, services.options().flags);
   use(services.options().guest);
+  use(services.options().limits);
   scope_.spawn("guest", watch());
 }
 
 Guest::~Guest() = default;
 
 Co<void> Guest::close() {
+  awake_.want(false, services_.runtime().now());
   co_await scope_.close();
+  keep_traffic();
 }
 
 device::Effort Guest::effort() const noexcept {
@@ -114,7 +120,42 @@ void Guest::use(Config const& config) {
   if (!is_flag("threads")) threads_wanted_ = config.threads.value_or(0);
   services_.limit_disk(config.disk_gib);
   use(std::move(settings));
-  if (effort() != before) changed_();
+  bool const other_memory = config.limits.max_memory != limits_.max_memory;
+  use(config.limits);
+  if (other_memory || effort() != before) changed_();
+}
+
+void Guest::use(Limits const& limits) {
+  limits_ = limits;
+  services_.limit_rates(limits.max_download, limits.max_upload);
+}
+
+void Guest::computes(bool now) {
+  bool const wanted = now && limits_.keep_awake && !readings_.power.on_battery;
+  awake_.want(wanted, services_.runtime().now());
+  if (!wanted) return;
+  auto trouble = awake_.trouble();
+  if (trouble == awake_trouble_) return;
+  awake_trouble_ = std::move(trouble);
+  if (!awake_trouble_.empty())
+    services_.notice(cat("keep_awake is set, but this computer may fall asleep: ", awake_trouble_));
+}
+
+Co<void> Guest::recall_traffic() {
+  auto read = [&store = services_.store()] { return store.setting(kTrafficKey); };
+  auto const kept = co_await on(services_.disk(), services_.runtime(), std::move(read));
+  if (!kept || !*kept) co_return;
+  traffic_.restore(**kept, services_.runtime().unix_time());
+}
+
+void Guest::keep_traffic() {
+  auto text = traffic_.text();
+  if (!text || text == traffic_kept_) return;
+  traffic_kept_ = text;
+  services_.disk().post([&store = services_.store(), text = *std::move(text)] {
+    if (auto const kept = store.put_setting(kTrafficKey, text); !kept)
+      log::warning("store", "the day's traffic was not kept: ", kept.error().detail);
+  });
 }
 
 void Guest::look_at_file() noexcept {
@@ -142,13 +183,17 @@ void Guest::look_at_machine() {
 
 Co<void> Guest::watch() {
   auto& runtime = services_.runtime();
+  co_await recall_traffic();
   for (int tick = 0;; ++tick) {
+    traffic_.look(services_.socket_bytes(), runtime.unix_time());
+    if (tick % kTrafficEvery == 0) keep_traffic();
     if (tick % kMachineEvery == 0) look_at_machine();
     if (ticks_to_file_-- <= 0) {
       ticks_to_file_ = kFileEvery - 1;
       co_await follow_file();
     }
     readings_ = sensors_.poll(runtime.now(), runtime.unix_time());
+    readings_.traffic_today = traffic_.bytes();
     std::optional<double> busy;
     if (readings_.cpu_all) busy = *readings_.cpu_all * device::cores();
     watts_.look(busy, runtime.now());
@@ -201,6 +246,8 @@ MachineView Guest::machine() const {
   view.battery_percent = readings_.power.percent;
   view.idle_seconds = readings_.idle_seconds;
   view.metered = readings_.metered;
+  view.traffic_today = traffic_.bytes();
+  view.kept_awake = awake_.held();
   for (auto const& gpu : readings_.gpus) view.gpus.push_back(view_of(gpu));
   return view;
 }

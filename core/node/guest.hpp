@@ -8,7 +8,9 @@
 #include "core/base/scope.hpp"
 #include "core/device/energy.hpp"
 #include "core/device/guest_policy.hpp"
+#include "core/device/inhibitors.hpp"
 #include "core/node/config.hpp"
+#include "core/node/daily_traffic.hpp"
 #include "core/node/services.hpp"
 #include "core/node/snapshot.hpp"
 
@@ -18,7 +20,7 @@ namespace waggle::node {
 /// compute and how much. Thread: the network thread; the sensors have their own.
 class Guest {
  public:
-  /// `changed` is told each time that the verdict or the effort is another.
+  /// `changed` is told each time that the verdict, the effort or the memory is another.
   Guest(Services& services, std::function<void()> changed);
   ~Guest();
   [[nodiscard]] Co<void> close();
@@ -27,6 +29,12 @@ class Guest {
 
   /// The trainer's threads, and the share of their time.
   [[nodiscard]] device::Effort effort() const noexcept;
+
+  /// Bytes that the trainer's tensors may take; 0: no limit.
+  [[nodiscard]] std::uint64_t memory_limit() const noexcept { return limits_.max_memory << 20; }
+
+  /// Whether a task computes now: only then is the machine kept awake. Call it often.
+  void computes(bool now);
 
   /// A person says to compute, whatever holds now; or to rest, and then no override is left.
   void person_runs();
@@ -47,7 +55,10 @@ class Guest {
   void use(device::GuestSettings settings);
   void use(Config const& config);
   [[nodiscard]] bool is_flag(std::string_view setting) const;
+  void use(Limits const& limits);
   void judge();
+  [[nodiscard]] Co<void> recall_traffic();
+  void keep_traffic();
   void look_at_machine();
 
   Services& services_;
@@ -59,6 +70,11 @@ class Guest {
   device::Verdict verdict_;
   MachineView machine_;
   std::vector<SettingView> settings_;
+  DailyTraffic traffic_;
+  std::optional<std::string> traffic_kept_;  ///< as the store has it
+  device::KeepAwake awake_;
+  std::string awake_trouble_;  ///< as it was said
+  Limits limits_;
   std::size_t threads_wanted_;
   int cpu_share_;
   std::optional<std::filesystem::file_time_type> file_time_;

@@ -133,6 +133,7 @@ Co<Outcome> JobRunner::train_found(FoundTask found, SessionOptions options) {
   running.spawn("session", run_session(done));
   std::optional<TimePoint> patience;
   while (!done) {
+    tell_guest();
     if ((next_ || to_forget_) && !patience) {
       patience = services_.runtime().now() + kMakeWay;
       session_->make_way(!to_forget_);
@@ -152,6 +153,7 @@ Co<Outcome> JobRunner::train_found(FoundTask found, SessionOptions options) {
   co_await session_->close();
   session_.reset();
   session_key_.reset();
+  tell_guest();
   bool const made_way = patience.has_value();
   bool const failed = done && !*done && !made_way;
   if (failed) {
@@ -276,7 +278,13 @@ bool JobRunner::trains(TaskKey const& key) const {
 }
 
 void JobRunner::obey_guest() {
-  if (session_ && guest_) session_->obey(guest_->verdict().reason, guest_->effort());
+  if (!session_ || !guest_) return;
+  session_->limit_memory(guest_->memory_limit());
+  session_->obey(guest_->verdict().reason, guest_->effort());
+}
+
+void JobRunner::tell_guest() {
+  if (guest_) guest_->computes(session_ && session_->computes());
 }
 
 Co<void> JobRunner::close() {
@@ -319,7 +327,7 @@ void JobRunner::command(Command const& command) {
     case Kind::pause:
       session_->pause();
       if (guest_) guest_->person_rests();
-      return;
+      return tell_guest();
     case Kind::resume:
       // The rules first: that it goes on is said once.
       if (guest_) guest_->person_runs();

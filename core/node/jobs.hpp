@@ -70,6 +70,7 @@ class JobRunner {
   void leave_task(Command const& command);
   [[nodiscard]] bool trains(TaskKey const& key) const;
   void obey_guest();
+  void tell_guest();
 
   Services& services_;
   EventSink events_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/device/guest_policy.hpp"
+#include "core/node/config.hpp"
 #include "core/wire/multiaddr.hpp"
 
 namespace waggle::node {
@@ -24,6 +25,7 @@ struct Options {
   std::size_t threads_wanted = 0;      ///< as a person set them; 0: by `guest.power`
   device::GuestSettings guest;
   int cpu_share = 100;  ///< percent of the threads' time
+  Limits limits;
   /// What was given as a flag, by setting, as TOML writes it: it stands whatever waggle.toml says.
   std::map<std::string, std::string, std::less<>> flags;
   bool always = false;  ///< compute whatever the rules of `guest` say

@@ -173,6 +173,14 @@ void Services::limit_disk(std::optional<std::uint64_t> gib) {
   if (blobs_) blobs_->set_disk_limit(gib ? *gib << 30 : blob::BlobOptions{}.disk_limit);
 }
 
+void Services::limit_rates(std::uint64_t download, std::uint64_t upload) {
+  if (swarm_) swarm_->limit_rates(download, upload);
+}
+
+std::uint64_t Services::socket_bytes() const {
+  return swarm_ ? swarm_->socket_bytes_in() + swarm_->socket_bytes_out() : 0;
+}
+
 void Services::notice(std::string text) {
   log::info("node", text);
   if (notice_observer_) notice_observer_(text);

@@ -51,6 +51,10 @@ class Services {
   std::uint64_t drop_blobs(std::vector<blob::BlobId> const& ids);
   /// What all blobs may take from now on; unset: the standard.
   void limit_disk(std::optional<std::uint64_t> gib);
+  /// Bytes a second that all connections together may take from now on; 0: no limit.
+  void limit_rates(std::uint64_t download, std::uint64_t upload);
+  /// All bytes over the network since the start, both ways.
+  [[nodiscard]] std::uint64_t socket_bytes() const;
   /// Says something that a person should know: shown by status and doctor, and told to on_notice().
   void notice(std::string text);
   /// Told every notice from here on.

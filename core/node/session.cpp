@@ -18,6 +18,8 @@ namespace waggle::node {
 namespace {
 
 constexpr Duration kTrainerStart = std::chrono::minutes(5);
+// Before the second try to start a trainer; the n-th waits n times as long.
+constexpr Duration kTrainerPause = std::chrono::seconds(2);
 constexpr double kProgressSeconds = 0.5;
 // After the last time that a window asked.
 constexpr Duration kExamplesWanted = std::chrono::minutes(1);
@@ -101,7 +103,8 @@ void Session::State::say_disk_full(std::string why) {
 
 // Every pause names its reason; a person's comes first.
 void Session::State::pause_or_train() {
-  bool const pause = discards || paused_by_user || !disk_full.empty() || !guest_rests.empty();
+  bool const pause =
+      discards || paused_by_user || !crashed.empty() || !disk_full.empty() || !guest_rests.empty();
   if (optimizer && pause) optimizer->pause();
   if (optimizer && !pause) optimizer->resume();
   if (!optimizer || view.state == "finishing" || view.state == "done") return;
@@ -109,6 +112,9 @@ void Session::State::pause_or_train() {
   if (paused_by_user) {
     view.reason = "paused by you";
     view.paused_by = "you";
+  } else if (!crashed.empty()) {
+    view.reason = crashed;
+    view.paused_by = "crash";
   } else if (!disk_full.empty()) {
     view.reason = disk_full;
     view.paused_by = "disk";
@@ -123,6 +129,7 @@ void Session::State::say_paused() {
   std::string text = cat("paused: ", view.reason);
   if (view.paused_by == "you") text = "paused by you; `waggle resume` goes on";
   if (view.paused_by == "guest") text += "; `waggle resume` runs anyway";
+  if (view.paused_by == "crash") text += "; `waggle logs` has more, `waggle resume` tries again";
   events(events::state(services, "paused", text));
 }
 
@@ -161,6 +168,7 @@ Co<Status> Session::State::start_trainer(
   trainer_options.files = files;
   trainer_options.files.erase(std::string(kWeightsBlob));
   trainer_options.threads = effort.threads;
+  trainer_options.memory_limit = memory_limit;
   trainer_options.seed = runtime().random_u64();
   WAGGLE_CO_TRY(
       trainer,
@@ -168,6 +176,51 @@ Co<Status> Session::State::start_trainer(
           services, definition, std::move(trainer_options), runtime().now() + kTrainerStart));
   use(effort);
   co_return ok();
+}
+
+// Trains on only once a person says so: a machine that starts what cannot run, over and over, is
+// no good guest.
+void Session::State::give_trainer_up(Error const& why) {
+  crashed = crash_reason(why);
+  log::warning("node", definition.prefix, ": ", crashed);
+  view.state = "paused";
+  view.reason = crashed;
+  view.paused_by = "crash";
+  pause_or_train();
+  say_paused();
+}
+
+// The trainer with the state to begin with; the epoch of that state. Nothing: it could not be
+// started, and is to leave now. Errors: what no second try would mend.
+Co<Result<std::optional<std::int64_t>>> Session::State::begin_trainer(
+    std::map<std::string, std::filesystem::path> const& files) {
+  CrashGuard guard;
+  for (;;) {
+    auto started = co_await start_trainer(files);
+    Result<std::int64_t> epoch = Error{Errc::closed, ""};
+    if (started)
+      epoch = co_await take_up(files);
+    else
+      epoch = std::move(started).error();
+    if (epoch) co_return std::optional<std::int64_t>(*epoch);
+    auto const why = epoch.error();
+    if (!CrashGuard::may_pass(why)) co_return why;
+    log::warning("node", "the trainer of ", definition.prefix, " failed: ", why.detail);
+    if (trainer) co_await trainer->close();
+    trainer.reset();
+    if (guard.failed()) {
+      give_trainer_up(why);
+      while (!crashed.empty() && !finish_soon) {
+        WAGGLE_CO_TRY_STATUS(co_await woken.wait());
+      }
+      view.paused_by.clear();
+      view.reason.clear();
+    } else {
+      auto const pause = kTrainerPause * guard.failures();
+      WAGGLE_CO_TRY_STATUS(co_await runtime().sleep_for(pause));
+    }
+    if (finish_soon) co_return std::optional<std::int64_t>();
+  }
 }
 
 void Session::State::use(device::Effort wanted) {
@@ -192,8 +245,13 @@ Co<Status> Session::State::run() {
   WAGGLE_CO_TRY_STATUS(co_await remember_task(services, found, true));
   std::map<std::string, std::filesystem::path> files;
   WAGGLE_CO_TRY_STATUS(co_await fetch(files));
-  WAGGLE_CO_TRY_STATUS(co_await start_trainer(files));
-  WAGGLE_CO_TRY(auto const epoch, co_await take_up(files));
+  WAGGLE_CO_TRY(auto const begun, co_await begin_trainer(files));
+  if (!begun) {
+    view.state = "done";
+    if (finish_wished) keep_wish({});
+    co_return ok();
+  }
+  auto const epoch = *begun;
   WAGGLE_CO_TRY(auto const optimizer_opts,
                 optimizer_options(definition, services.options().client_mode));
   optimizer = std::make_unique<optim::CollaborativeOptimizer>(services.swarm(),
@@ -207,6 +265,7 @@ Co<Status> Session::State::run() {
   optimizer->on_epoch([this](optim::EpochReport const& report) { epoch_ended(report); });
   optimizer->between_epochs(
       [this](optim::EpochReport const& report) { return measure_and_save(report); });
+  optimizer->on_trainer_given_up([this](Error const& why) { give_trainer_up(why); });
   enter("training", "");
   events(events::training(
       services, epoch, trainer->parameter_count(), trainer->facts().training_flops_per_sample));
@@ -351,7 +410,9 @@ void Session::pause() {
 
 void Session::resume() {
   state_->paused_by_user = false;
+  state_->crashed.clear();
   state_->keep_wish({});
+  state_->woken.notify_all();
   state_->pause_or_train();
 }
 
@@ -369,6 +430,15 @@ void Session::obey(std::string why_not, device::Effort effort) {
   if (s.view.state == "training") s.events(events::state(s.services, "training", "going on"));
 }
 
+void Session::limit_memory(std::uint64_t bytes) {
+  state_->memory_limit = bytes;
+  if (state_->trainer) state_->trainer->set_memory_limit(bytes);
+}
+
+bool Session::computes() const noexcept {
+  return state_->view.state == "training";
+}
+
 void Session::finish(std::optional<std::int64_t> at_epoch) {
   state_->finish_wished = true;
   state_->keep_wish({Wish::Kind::finish, at_epoch.value_or(0)});
@@ -382,6 +452,7 @@ void Session::finish(std::optional<std::int64_t> at_epoch) {
 void Session::leave() {
   state_->finish_soon = true;
   state_->view.state = "finishing";
+  state_->woken.notify_all();
   if (state_->optimizer) state_->optimizer->finish();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +28,8 @@ class Session {
   ~Session();
 
   /// Until finished, told to leave, or failed for good. Errors: cancelled, io, invalid (the task
-  /// does not fit this machine), closed (the trainer dies again and again).
+  /// does not fit this machine). A trainer that dies again and again is no error: the task is
+  /// paused until a person resumes it.
   [[nodiscard]] Co<Status> run();
   [[nodiscard]] Co<void> close();
 
@@ -42,8 +44,13 @@ class Session {
   /// once, and nothing is saved.
   void make_way(bool keep);
   /// What the rules of a good guest say: `why_not` is empty if it may compute, `effort` with how
-  /// many threads, and for what share of their time. A person's pause and a full disk come first.
+  /// many threads, and for what share of their time. A person's pause, a trainer that keeps
+  /// failing and a full disk come first.
   void obey(std::string why_not, device::Effort effort);
+  /// What the trainer's tensors may take, in bytes; 0: no limit.
+  void limit_memory(std::uint64_t bytes);
+  /// Whether it trains now: not fetching, not paused, not over.
+  [[nodiscard]] bool computes() const noexcept;
   /// Evaluate on the whole test set after this epoch.
   void measure() noexcept;
   /// Somebody wants to see example predictions: they are made now and then for the next minute.

@@ -32,19 +32,26 @@ Co<Status> Session::State::measure_and_save(optim::EpochReport const& report) {
   bool const asked = options.until_accuracy.has_value();
   if (!whole && now >= next_evaluation && (asked || my_turn(report))) {
     auto measured = co_await trainer->evaluate(/*whole=*/false, now + kEvaluationTime);
-    if (!measured) co_return std::move(measured).error();
+    if (!measured && measured.error().code == Errc::cancelled)
+      co_return std::move(measured).error();
     auto const peers = report.gradients ? std::ssize(report.gradients->group) : 1;
     auto const after = runtime().now();
     next_evaluation = after + std::max(kEvaluateEvery, kEvaluateShare * peers * (after - now));
-    take_measurement(report.epoch, *measured, Measured::sample);
+    // Training is no worse for it: if the trainer is at fault, the next batch will tell.
+    if (!measured) services.notice(cat("not measured: ", measured.error().detail));
+    if (measured) take_measurement(report.epoch, *measured, Measured::sample);
     // What a sample promises is checked on the whole set before anybody leaves on it.
-    whole = asked && measured->accuracy && *measured->accuracy >= *options.until_accuracy;
+    whole =
+        asked && measured && measured->accuracy && *measured->accuracy >= *options.until_accuracy;
   }
   if (whole) {
     auto measured = co_await trainer->evaluate(/*whole=*/true, runtime().now() + kEvaluationTime);
-    if (!measured) co_return std::move(measured).error();
-    take_measurement(report.epoch, *measured, Measured::whole);
-    target_reached = asked && measured->accuracy && *measured->accuracy >= *options.until_accuracy;
+    if (!measured && measured.error().code == Errc::cancelled)
+      co_return std::move(measured).error();
+    if (!measured) services.notice(cat("not measured: ", measured.error().detail));
+    if (measured) take_measurement(report.epoch, *measured, Measured::whole);
+    target_reached =
+        asked && measured && measured->accuracy && *measured->accuracy >= *options.until_accuracy;
   }
   WAGGLE_CO_TRY_STATUS(co_await make_examples(report.epoch));
   if (now - last_checkpoint > kCheckpointEvery) {

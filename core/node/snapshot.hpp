@@ -46,7 +46,7 @@ struct TaskView {
   std::string state;
   std::string phase;      ///< what the optimizer is doing, in words
   std::string reason;     ///< why paused or failed
-  std::string paused_by;  ///< while paused: you | disk | guest; guest: resume runs anyway
+  std::string paused_by;  ///< while paused: you | crash | disk | guest; guest: resume runs anyway
   std::int64_t epoch = 0;
   std::int64_t swarm_epoch = 0;
   std::uint64_t samples_this_epoch = 0;
@@ -148,6 +148,8 @@ struct MachineView {
   std::optional<double>
       idle_seconds;  ///< since keyboard or mouse were touched; only if a rule asks
   std::optional<bool> metered;
+  std::uint64_t traffic_today = 0;  ///< bytes over the network since midnight, both ways
+  bool kept_awake = false;          ///< by us: it does not fall asleep
   std::vector<GpuView> gpus;
 };
 

@@ -144,6 +144,8 @@ void each_field(auto& v, Of<MachineView> auto& m) {
   v("battery_percent", m.battery_percent);
   v("idle_seconds", m.idle_seconds);
   v("metered", m.metered);
+  v("traffic_today", m.traffic_today);
+  v("kept_awake", m.kept_awake);
   v("gpus", m.gpus);
 }
 

@@ -111,6 +111,10 @@ class ProcessTrainer final : public Trainer {
     process_->set_threads(static_cast<std::uint32_t>(threads));
   }
 
+  void set_memory_limit(std::uint64_t bytes) noexcept override {
+    process_->set_memory_limit(bytes);
+  }
+
   Co<Result<optim::BatchResult>> accumulate(TimePoint deadline) override {
     WAGGLE_CO_TRY(auto const batch, co_await process_->accumulate(0, deadline));
     co_return optim::BatchResult{batch.samples, batch.loss_sum, batch.finite, batch.took};
@@ -235,6 +239,7 @@ Co<Result<std::unique_ptr<Trainer>>> Trainer::start(Services& services,
   process_options.seed = options.seed;
   process_options.init_seed = options.seed;
   process_options.threads = static_cast<std::uint32_t>(options.threads);
+  process_options.memory_limit = options.memory_limit;
   if (!options.files.empty()) {
     WAGGLE_CO_TRY(process_options.train_files, paths_of(definition.data.train, options));
     WAGGLE_CO_TRY(process_options.test_files, paths_of(definition.data.test, options));

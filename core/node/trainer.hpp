@@ -25,7 +25,8 @@ struct Evaluation {
 struct TrainerOptions {
   std::map<std::string, std::filesystem::path> files;  ///< the task's data by name
   std::size_t threads = 1;
-  std::uint64_t seed = 0;  ///< of this peer's own shuffled stream and augmentation
+  std::uint64_t memory_limit = 0;  ///< of its tensors, in bytes; 0: none
+  std::uint64_t seed = 0;          ///< of this peer's own shuffled stream and augmentation
 };
 
 /// A waggle-trainer process behind the interface that the optimizer declares, and what the node
@@ -60,6 +61,8 @@ class Trainer : public optim::LocalTrainer {
   virtual void set_duty(double share) noexcept = 0;
   /// From the next micro-batch on.
   virtual void set_threads(std::size_t threads) noexcept = 0;
+  /// From the next call on, which starts the process again: a second or two.
+  virtual void set_memory_limit(std::uint64_t bytes) noexcept = 0;
 };
 
 }  // namespace waggle::node

@@ -1,9 +1,12 @@
 """A good guest: what the machine does, by a /sys of our own, starts and stops a training; what a person says of it counts more, and survives."""
 import json
+import os
+import pathlib
+import signal
 
 from bad_days import eventually
 from harness import scenario, start
-from swarm import lay_out_task, run
+from swarm import BUILD, lay_out_task, run
 
 FOLLOWING_THE_RULES = ("--host", "127.0.0.1", "--threads", "1")
 
@@ -83,6 +86,66 @@ def on_battery_it_rests_with_the_reason_and_a_person_may_say_otherwise(folder):
     assert again.end() == 0
 
 
+def trainers_of(process):
+    """The processes that it started."""
+    found = []
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[1]) == process.process.pid:
+            found.append(int(stat.parent.name))
+    return found
+
+
+@scenario
+def a_trainer_that_fails_five_times_in_a_row_pauses_its_task_until_a_person_resumes(folder):
+    works = folder / "works"
+    works.touch()
+    trainer = folder / "trainer"
+    trainer.write_text(f"#!/bin/sh\n[ -e {works} ] && exec {BUILD / 'waggle-trainer'} \"$@\"\nexit 3\n")
+    trainer.chmod(0o755)
+    broken = {"data_dir": folder / "a", "extra": FOLLOWING_THE_RULES, "env": {"WAGGLE_TRAINER": str(trainer), "WAGGLE_SYSFS": str(laptop(folder))}}
+    toml = lay_out_task(folder / "task")
+    node = start("publish", toml, "--run", **broken)
+    node.wait_for("published", 120)
+    node.wait_for("epoch", 90)
+
+    def pauses_with_the_reason(process):
+        said = process.wait_for("state", 90, lambda e: e["state"] == "paused")["text"]
+        assert "the trainer failed 5 times in a row: " in said and "`waggle resume` tries again" in said, said
+        eventually(5, "status says who pauses", lambda: task_of(process)["paused_by"] == "crash")
+        task = task_of(process)
+        assert task["state"] == "paused", task
+        assert task["reason"].startswith("the trainer failed 5 times in a row: "), task["reason"]
+        assert task["reason"] in run("status", "--data-dir", process.data_dir)[1]
+
+    def goes_on(process):
+        mark = process.mark()
+        assert run("resume", "--data-dir", process.data_dir)[0] == 0
+        process.wait_for("epoch", 90, since=mark)
+        eventually(5, "nothing pauses it", lambda: task_of(process)["paused_by"] == "")
+
+    works.unlink()
+    for pid in trainers_of(node):
+        os.kill(pid, signal.SIGKILL)
+    pauses_with_the_reason(node)
+    works.touch()
+    goes_on(node)
+    assert node.end() == 0
+
+    # One that cannot even be started: not an end of the program either.
+    works.unlink()
+    again = start("node", **broken)
+    again.wait_for("started", 20)
+    assert run("resume", "stripes", "--data-dir", again.data_dir)[0] == 0
+    pauses_with_the_reason(again)
+    works.touch()
+    goes_on(again)
+    assert again.end() == 0
+
+
 @scenario
 def a_setting_is_changed_in_its_place_without_a_node_and_followed_by_one(folder):
     data = folder / "a"
@@ -108,6 +171,12 @@ def a_setting_is_changed_in_its_place_without_a_node_and_followed_by_one(folder)
     assert code == 0 and "flag" in said, (code, said)
     assert node.status()["guest"]["threads"] == 1
     assert run("set", "cpu_share", "0", *at)[0] == 1
+    # Memory that holds a part of the micro-batch, and a line that is slow: training goes on.
+    mark = node.mark()
+    assert run("set", "max_memory", "64", *at)[0] == 0
+    assert run("set", "max_upload", "20000", *at)[0] == 0
+    assert run("set", "daily_traffic", "15", *at)[0] == 1
+    node.wait_for("epoch", 90, since=mark)
     listed = {s["name"]: s for s in json.loads(run("settings", "--json", *at)[1])["settings"]}
     assert listed["cpu_share"]["value"] == "40" and listed["threads"]["from"] == "flag", listed
     # What training took of electricity is in the ledger, hour by hour.

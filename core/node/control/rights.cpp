@@ -11,7 +11,15 @@ namespace {
 
 // A list of what is allowed, so that a setting of tomorrow (a path to a program, an open port) is
 // not within reach before somebody has thought about it.
-constexpr std::array<std::string_view, 4> kSettings{"power", "threads", "cpu_share", "disk_gib"};
+constexpr std::array<std::string_view, 9> kSettings{"power",
+                                                    "threads",
+                                                    "cpu_share",
+                                                    "disk_gib",
+                                                    "max_memory",
+                                                    "max_download",
+                                                    "max_upload",
+                                                    "daily_traffic",
+                                                    "keep_awake"};
 constexpr std::string_view kGuest = "guest.";
 
 }  // namespace

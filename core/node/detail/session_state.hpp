@@ -8,7 +8,9 @@
 #include <string>
 
 #include "core/base/scope.hpp"
+#include "core/base/signal.hpp"
 #include "core/device/power_level.hpp"
+#include "core/node/crash_guard.hpp"
 #include "core/node/events.hpp"
 #include "core/node/ledger_writer.hpp"
 #include "core/node/session.hpp"
@@ -32,6 +34,7 @@ struct Session::State {
         options(o),
         events(std::move(e)),
         ledger(s.store(), s.disk()),
+        woken(s.runtime()),
         scope(s.runtime()) {}
 
   Services& services;
@@ -52,10 +55,13 @@ struct Session::State {
   bool target_reached = false;
   bool measure_whole = false;  ///< asked for
   bool paused_by_user = false;
-  std::string guest_rests;     ///< why the rules of a good guest say not to compute; empty: compute
-  device::Effort effort;       ///< of the trainer
-  bool finish_wished = false;  ///< by the person, not because the program ends
+  std::string guest_rests;  ///< why the rules of a good guest say not to compute; empty: compute
+  device::Effort effort;    ///< of the trainer
+  std::uint64_t memory_limit = 0;  ///< of the trainer, in bytes; 0: none
+  bool finish_wished = false;      ///< by the person, not because the program ends
   std::string disk_full;  ///< why nothing is trained: need, have and path; empty: there is room
+  std::string crashed;    ///< why the trainer was given up; empty: it was not
+  Signal woken;           ///< a person resumed, or it is to leave
   Duration cpu_noted{};   ///< the trainer's, up to the last row of the ledger
   TimePoint last_checkpoint{};
   TimePoint next_evaluation{};
@@ -79,6 +85,9 @@ struct Session::State {
   void keep_wish(Wish wish);
   Co<Result<std::int64_t>> take_up(std::map<std::string, std::filesystem::path> const& files);
   Co<Status> start_trainer(std::map<std::string, std::filesystem::path> const& files);
+  Co<Result<std::optional<std::int64_t>>> begin_trainer(
+      std::map<std::string, std::filesystem::path> const& files);
+  void give_trainer_up(Error const& why);
   Co<Status> run();
   bool enough(optim::EpochReport const& report) const;
   void epoch_ended(optim::EpochReport const& report);

@@ -53,7 +53,15 @@ TEST_SUITE("config") {
     CHECK(more.cpu_share == 40);
     CHECK(more.team == "Bees");
     CHECK(more.window == WindowSettings{"light", "zh", 1.25, true, false});
+    auto const limits = parse(
+        "max_download = 2000000\nmax_upload = 10000\ndaily_traffic = 2048\nmax_memory = 4096\n"
+        "keep_awake = true\n");
+    CHECK(limits.trouble == "");
+    CHECK(limits.limits == Limits{2'000'000, 10'000, 4096, true});
+    CHECK(limits.guest.daily_traffic == 2048);
+    CHECK(parse("max_upload = 0\ndaily_traffic = 0\nmax_memory = 0\n").limits == Limits{});
     auto const none = parse("");
+    CHECK(none.limits == Limits{});
     CHECK(none.guest == device::GuestSettings{});
     CHECK(none.trouble == "");
     CHECK(!none.port);
@@ -84,6 +92,12 @@ TEST_SUITE("config") {
           Case{"[guest]\nbatery = true\n", ":2:1:", "batery"},
           Case{"threads = 2\ncpu_share = 4\n", ":2:13:", "5 to 100"},
           Case{"threads = 2\nteam = \"a\\nb\"\n", ":2:8:", "one line"},
+          Case{"threads = 2\nmax_upload = 9999\n", ":2:14:", "bytes a second from 10000"},
+          Case{"threads = 2\nmax_download = -1\n", ":2:16:", "max_download must be 0 or"},
+          Case{"max_upload = 9223372036854775807\n", ":1:14:", "bytes a second"},
+          Case{"daily_traffic = 15\n", ":1:17:", "MiB from 16"},
+          Case{"max_memory = \"4 GiB\"\n", ":1:14:", "MiB from 64"},
+          Case{"keep_awake = 1\n", ":1:14:", "true or false"},
           Case{"window = 1\n", ":1:10:", "table"},
           Case{"[window]\ntheme = \"blue\"\n", ":2:9:", "light"},
           Case{"[window]\nsize = 0.5\n", ":2:8:", "0.75"},

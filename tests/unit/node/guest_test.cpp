@@ -120,6 +120,34 @@ TEST_SUITE("Guest") {
     test::run(runtime, body(**services, tree));
   }
 
+  TEST_CASE("a day's traffic counts over restarts, and once it is spent the guest rests") {
+    test::Tree const tree;
+    put_supply(tree, true);
+    SystemRuntime runtime;
+    auto options = options_in(tree);
+    options.guest.daily_traffic = 100;
+    auto services = Services::open(runtime, options);
+    REQUIRE(services);
+    DailyTraffic before;
+    before.look(std::uint64_t{101} << 20, runtime.unix_time());
+    REQUIRE((*services)->store().put_setting("traffic_today", *before.text()));
+    auto body = [](Services& s, test::Tree const& t) -> Co<void> {
+      Guest guest(s, [] {});
+      bool const rests = co_await until_resting(s, guest, true);
+      CHECK(rests);
+      CHECK(guest.verdict().reason ==
+            "today's network traffic is spent: 101 / 100 MiB, until midnight");
+      CHECK(guest.machine().traffic_today == std::uint64_t{101} << 20);
+      t.put("data/waggle.toml", "daily_traffic = 200\nmax_memory = 512\n");
+      guest.look_at_file();
+      bool const goes_on = co_await until_resting(s, guest, false);
+      CHECK(goes_on);
+      CHECK(guest.memory_limit() == std::uint64_t{512} << 20);
+      co_await guest.close();
+    };
+    test::run(runtime, body(**services, tree));
+  }
+
   TEST_CASE("started with --always it looks, but never rests") {
     test::Tree const tree;
     put_supply(tree, false);

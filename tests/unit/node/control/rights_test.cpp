@@ -37,7 +37,13 @@ TEST_SUITE("rights") {
                             Kind::look,
                             Kind::browse})
       CHECK(may_give(Right::control, {.kind = kind}));
-    for (auto const* const name : {"power", "threads", "cpu_share", "disk_gib", "guest.on_battery"})
+    for (auto const* const name : {"power",
+                                   "threads",
+                                   "cpu_share",
+                                   "disk_gib",
+                                   "max_upload",
+                                   "daily_traffic",
+                                   "guest.on_battery"})
       CHECK(may_give(Right::control, {.kind = Kind::set, .name = name}));
   }
 
