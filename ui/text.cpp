@@ -49,14 +49,18 @@ struct Reason {
   Text key;
 };
 
-constexpr std::array kReasons{Reason{"on battery", "", Text::rest_battery},
-                              Reason{"quiet hours until ", "", Text::rest_hours},
-                              Reason{"the processor is hot", "", Text::rest_heat},
-                              Reason{"other programs use ", " of the processor", Text::rest_load},
-                              Reason{"this network is metered", "", Text::rest_metered},
-                              Reason{"", " is running", Text::rest_program},
-                              Reason{"you are using this computer", "", Text::rest_in_use},
-                              Reason{"this computer was used ", " ago", Text::rest_in_use}};
+constexpr std::array kReasons{
+    Reason{"on battery", "", Text::rest_battery},
+    Reason{"quiet hours until ", "", Text::rest_hours},
+    Reason{"the processor is hot", "", Text::rest_heat},
+    Reason{"other programs use ", " of the processor", Text::rest_load},
+    Reason{"this network is metered", "", Text::rest_metered},
+    Reason{"today's network traffic is spent: ", ", until midnight", Text::rest_traffic},
+    Reason{"the trainer failed 5 times in a row: ", "", Text::rest_crash},
+    Reason{"", " keeps the screen on", Text::rest_inhibited},
+    Reason{"", " is running", Text::rest_program},
+    Reason{"you are using this computer", "", Text::rest_in_use},
+    Reason{"this computer was used ", " ago", Text::rest_in_use}};
 
 std::optional<std::string> reason_words(std::string_view words, Language language) {
   for (auto const& [before, after, key] : kReasons) {

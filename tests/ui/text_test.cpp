@@ -79,5 +79,10 @@ TEST_CASE("why a rule pauses is said in Chinese too, with its figures") {
   CHECK(translated("you are using this computer", zh) == "电脑正在使用中");
   CHECK(translated("this computer was used 3 minutes ago", zh) == "电脑正在使用中");
   CHECK(translated("this network is metered", zh) == "当前为按流量计费的网络");
+  CHECK(translated("mpv keeps the screen on", zh) == "mpv 正在保持屏幕常亮");
+  CHECK(translated("today's network traffic is spent: 2050 / 2048 MiB, until midnight", zh) ==
+        "今天的网络流量已用完：2050 / 2048 MiB，到零点为止");
+  CHECK(translated("the trainer failed 5 times in a row: killed by signal 9", zh) ==
+        "训练程序连续失败 5 次：killed by signal 9");
   CHECK(translated("on battery (62 %)", Language::english) == "on battery (62 %)");
 }

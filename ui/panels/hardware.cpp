@@ -94,7 +94,7 @@ void graphics(Frame const& frame) {
   wrapped(frame, Font::small, c.muted, frame.tr(Text::gpu_unused));
 }
 
-void memory(Frame const& frame) {
+void memory(Frame& frame) {
   auto const& m = frame.snapshot->machine;
   heading(frame, frame.tr(Text::memory));
   auto const used = m.memory_total - std::min(m.memory_available, m.memory_total);
@@ -107,6 +107,8 @@ void memory(Frame const& frame) {
   std::array<Series, 1> const series{
       Series{frame.history.memory(), frame.colours().swarm, frame.tr(Text::in_use), true}};
   chart(frame, "memory", series, shares());
+  gap(frame, space::m);
+  limit_memory(frame);
 }
 
 void disk(Frame& frame) {
@@ -118,6 +120,21 @@ void disk(Frame& frame) {
           fill(Text::disk_free, frame.language, {bytes(static_cast<double>(m.disk_available))}));
   gap(frame, space::m);
   limit_disk(frame);
+}
+
+// What went over the network since midnight, of what may.
+void today(Frame const& frame) {
+  auto const* const setting = frame.setting("daily_traffic");
+  if (setting == nullptr) return;
+  constexpr double kMib = 1024.0 * 1024;
+  auto const spent = static_cast<double>(frame.snapshot->machine.traffic_today) / kMib;
+  double const limit = number_of(frame.value("daily_traffic"));
+  bool const limited = limit > 0;
+  gauge(frame,
+        frame.tr(Text::traffic_today),
+        limited ? cat(mebibytes(spent), " / ", mebibytes(limit)) : mebibytes(spent),
+        limited ? std::min(1.0, spent / limit) : -1);
+  gap(frame, space::s);
 }
 
 void network(Frame& frame) {
@@ -135,6 +152,9 @@ void network(Frame& frame) {
   look.y_words = [](double rate) { return cat(bytes(rate), "/s"); };
   chart(frame, "network", series, look);
   gap(frame, space::m);
+  today(frame);
+  limit_rates(frame);
+  limit_daily(frame);
   limit_metered(frame);
 }
 
@@ -150,6 +170,7 @@ void rest(Frame& frame, LimitsState& state) {
   text(frame, Font::body, c.muted, words);
   gap(frame, space::s);
   limit_battery(frame);
+  limit_sleep(frame);
   gap(frame, space::s);
   limit_idle(frame);
   limit_hours(frame, state);

@@ -23,6 +23,21 @@ constexpr std::array kShares{5,  10, 15, 20, 25, 30, 35, 40, 45, 50,
 constexpr std::array kOthers{0, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90};
 constexpr std::array kCelsius{0, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100};
 constexpr std::array kDisk{1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000};
+constexpr std::array kMib{0, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
+constexpr std::array kDailyMib{
+    0, 512, 1024, 2048, 5120, 10240, 20480, 51200, 102400, 204800, 512000, 1024000};
+constexpr std::array kRates{0,
+                            50'000,
+                            100'000,
+                            200'000,
+                            500'000,
+                            1'000'000,
+                            2'000'000,
+                            5'000'000,
+                            10'000'000,
+                            20'000'000,
+                            50'000'000,
+                            100'000'000};
 constexpr std::array kIdle{0, 1, 2, 5, 10, 15, 30, 60, 120};
 
 // The words above a limit; whether it may be changed. A flag that holds it is named.
@@ -96,7 +111,17 @@ void list(
   below(frame, frame.tr(hint));
 }
 
+std::string mib_or_none(Frame const& frame, int mib) {
+  return mib == 0 ? std::string(frame.tr(Text::no_limit)) : mebibytes(mib);
+}
+
 }  // namespace
+
+std::string mebibytes(double mib) {
+  constexpr double kGib = 1024;
+  if (mib < kGib) return cat(std::lround(mib), " MiB");
+  return cat(std::round(10 * mib / kGib) / 10, " GiB");
+}
 
 void limit_power(Frame& frame) {
   auto const* const known = frame.setting("power");
@@ -160,6 +185,38 @@ void limit_disk(Frame& frame) {
       kDisk,
       [](int gib) { return cat(gib, " GiB"); },
       frame.tr(Text::limit_disk_hint));
+}
+
+void limit_memory(Frame& frame) {
+  steps(
+      frame,
+      "max_memory",
+      Text::limit_memory,
+      kMib,
+      [&](int mib) { return mib_or_none(frame, mib); },
+      frame.tr(Text::limit_memory_hint));
+}
+
+void limit_rates(Frame& frame) {
+  auto const say = [&](int rate) {
+    return rate == 0 ? std::string(frame.tr(Text::no_limit)) : cat(bytes(rate), "/s");
+  };
+  steps(frame, "max_download", Text::limit_download, kRates, say);
+  steps(frame, "max_upload", Text::limit_upload, kRates, say, frame.tr(Text::limit_rate_hint));
+}
+
+void limit_daily(Frame& frame) {
+  steps(
+      frame,
+      "daily_traffic",
+      Text::limit_daily,
+      kDailyMib,
+      [&](int mib) { return mib_or_none(frame, mib); },
+      frame.tr(Text::limit_daily_hint));
+}
+
+void limit_sleep(Frame& frame) {
+  yes_or_no(frame, "keep_awake", Text::keep_awake);
 }
 
 void limit_battery(Frame& frame) {

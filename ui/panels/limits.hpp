@@ -13,6 +13,9 @@ struct LimitsState {
   std::string programs;
 };
 
+/// As settings count memory and a day's traffic: "512 MiB", "5 GiB", "2.1 GiB".
+[[nodiscard]] std::string mebibytes(double mib);
+
 /// One limit each, with its words: what it does now and what a change asks for. All are settings of
 /// waggle.toml; a limit that a flag holds says so and cannot be changed. Nothing is drawn for a
 /// setting that the node does not know.
@@ -22,6 +25,10 @@ void limit_share(Frame& frame);
 void limit_others(Frame& frame);  ///< other programs' use of the processor
 void limit_heat(Frame& frame);
 void limit_disk(Frame& frame);
+void limit_memory(Frame& frame);
+void limit_rates(Frame& frame);  ///< bytes a second, down and up
+void limit_daily(Frame& frame);  ///< bytes a day
+void limit_sleep(Frame& frame);  ///< keep_awake
 void limit_battery(Frame& frame);
 void limit_metered(Frame& frame);
 void limit_idle(Frame& frame);
