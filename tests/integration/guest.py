@@ -165,7 +165,8 @@ def a_setting_is_changed_in_its_place_without_a_node_and_followed_by_one(folder)
     node = start("publish", toml, "--run", data_dir=data, extra=FOLLOWING_THE_RULES)
     node.wait_for("published", 120)
     node.wait_for("epoch", 90)
-    assert run("set", "cpu_share", "40", *at)[0] == 0
+    ran = run("set", "cpu_share", "40", *at)
+    assert ran[0] == 0, ran
     eventually(10, "the share is followed", lambda: abs(node.status()["guest"]["duty"] - 0.4) < 1e-9)
     code, said = run("set", "threads", "2", *at)[:2]
     assert code == 0 and "flag" in said, (code, said)
