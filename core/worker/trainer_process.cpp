@@ -283,6 +283,7 @@ void TrainerProcess::set_memory_limit(std::uint64_t bytes) noexcept {
   if (state_->options.memory_limit == bytes) return;
   state_->options.memory_limit = bytes;
   state_->other_limit = true;
+  state_->micro_batch = std::max(state_->facts.micro_batch, 1u);
 }
 
 void TrainerProcess::pause_now() noexcept {

@@ -132,7 +132,6 @@ void TrainerProcess::State::begin_call() {
   if (!std::exchange(other_limit, false)) return;
   let_go = let_go || child != nullptr;
   child.reset();
-  micro_batch = std::max(facts.micro_batch, 1u);
 }
 
 void TrainerProcess::State::end_call() {
