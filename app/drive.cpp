@@ -28,9 +28,15 @@ node::Literals literals(NodeFlags const& flags) {
   if (flags.threads) all["threads"] = cat(*flags.threads);
   if (flags.host) all["host"] = node::toml_text(*flags.host);
   if (flags.port) all["port"] = cat(*flags.port);
+  if (flags.lan) all["lan"] = *flags.lan ? "true" : "false";
   if (flags.client) all["client"] = "true";
   if (flags.api_port) all["api_port"] = cat(*flags.api_port);
   return all;
+}
+
+bool is_loopback(std::string const& host) {
+  auto const address = wire::Multiaddr::tcp(host, 1);
+  return address && address->is_loopback();
 }
 
 }  // namespace
@@ -41,6 +47,7 @@ Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
   auto const config = node::read_config(common.data_dir);
   options.listen_host = flags.host.value_or(config.host.value_or(options.listen_host));
   options.port = flags.port.value_or(config.port.value_or(options.port));
+  options.lan = flags.lan ? *flags.lan : config.lan.value_or(!is_loopback(options.listen_host));
   options.client_mode = flags.client || config.client.value_or(false);
   options.guest = config.guest;
   if (flags.power) options.guest.power = *flags.power;
@@ -145,6 +152,11 @@ void add_node_flags(CLI::App& command, NodeFlags& flags) {
                      flags.api_port,
                      "Serve the API and a web page on 127.0.0.1 too, behind a token (waggle web); "
                      "0: not [0]");
+  // Not by its address: CLI11 counts such a flag and would set it although nobody named it.
+  command.add_flag_function(
+      "--lan,!--no-lan",
+      [&flags](std::int64_t times) { flags.lan = times > 0; },
+      "Meet Waggles of the local network without a link [yes, unless --host is the loopback]");
   command.add_flag("--client", flags.client, "Accept no connections: ask and compute only");
 }
 

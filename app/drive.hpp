@@ -19,6 +19,7 @@ struct NodeFlags {
   std::optional<std::string> host;
   std::optional<std::uint16_t> port;
   std::optional<std::size_t> threads;  ///< 0: as `power` says
+  std::optional<bool> lan;             ///< unset: unless `host` is the loopback
   bool client = false;
   std::optional<device::PowerLevel> power;
   std::optional<std::uint16_t> api_port;

@@ -31,6 +31,7 @@ struct Options {
   bool always = false;  ///< compute whatever the rules of `guest` say
   device::SensorRoots sensors;
   std::optional<std::uint64_t> disk_limit;  ///< bytes of all blobs; unset: BlobOptions' default
+  bool lan = false;                         ///< meet peers of the local network by multicast DNS
   bool client_mode = false;                 ///< accept no connections, serve nothing
   bool serve_api = true;                    ///< <data dir>/api.sock
   std::uint16_t api_port = 0;               ///< the API and the web page by TCP too; 0: not

@@ -164,9 +164,31 @@ Status Services::open_network() {
   blobs.disk_limit = options_.disk_limit.value_or(blobs.disk_limit);
   blobs_ = std::make_unique<blob::BlobService>(*swarm_, *dht_, *disk_, *index_, blobs);
   directory_ = std::make_unique<task::Directory>(*dht_);
+  open_lan();
   scope_.spawn("join", join());
   scope_.spawn("peer book", keep_peer_book());
   return ok();
+}
+
+// A network without multicast, or a program that keeps the port to itself, keeps nobody from
+// joining by a link.
+void Services::open_lan() {
+  if (!options_.lan) return;
+  auto const here = wire::Multiaddr::tcp(options_.listen_host, 1);
+  bool const loopback = here && here->is_loopback();
+  lan_ = std::make_unique<net::mdns::Service>(
+      *swarm_, loopback, [this](net::mdns::FoundPeer const& peer) {
+        if (!lan_peers_.saw(peer, runtime_.now())) return;
+        log::info("node",
+                  "on the local network: ",
+                  crypto::to_text(peer.id),
+                  " at ",
+                  peer.addresses.front().text());
+        ++peers_version_;
+        peers_changed_.notify_all();
+      });
+  if (auto const opened = lan_->open(); !opened)
+    log::info("node", "peers of the local network are not looked for: ", opened.error().detail);
 }
 
 void Services::limit_disk(std::optional<std::uint64_t> gib) {
@@ -223,9 +245,10 @@ std::vector<wire::Multiaddr> Services::link_addresses() const {
   return addresses;
 }
 
-// The peers we were told of, then those of the peer book, each with /p2p/.
+// The peers we were told of, then those of the local network and of the peer book, each with /p2p/.
 Co<std::vector<wire::Multiaddr>> Services::known_peers() {
   auto all = peers_;
+  for (auto& address : lan_peers_.addresses(runtime_.now())) all.push_back(std::move(address));
   auto read_book = [this] { return store_->peers(kPeerBookAsked); };
   auto const book = co_await on(*disk_, runtime_, std::move(read_book));
   if (book)
@@ -314,6 +337,7 @@ Co<void> Services::keep_peer_book() {
 }
 
 Co<void> Services::close() {
+  if (lan_) co_await lan_->close();
   co_await scope_.close();
   if (directory_) co_await directory_->close();
   if (blobs_) co_await blobs_->close();

@@ -14,7 +14,9 @@
 #include "core/crypto/record_key.hpp"
 #include "core/device/energy.hpp"
 #include "core/dht/dht.hpp"
+#include "core/net/mdns/service.hpp"
 #include "core/net/swarm.hpp"
+#include "core/node/lan_peers.hpp"
 #include "core/node/options.hpp"
 #include "core/store/store.hpp"
 #include "core/task/directory.hpp"
@@ -31,9 +33,9 @@ class Services {
   ~Services();
 
   /// Looks whether somebody else runs with a copy of our keys, and then takes new ones; listens and
-  /// serves; then, in the background, joins by the given peers and those of the peer book, with
-  /// growing waits, for as long as none answers, and keeps the peer book. Errors: io (no port, new
-  /// keys that cannot be written), cancelled.
+  /// serves; then, in the background, joins by the given peers, those of the peer book and, if
+  /// options().lan, those of the local network, with growing waits, for as long as none answers,
+  /// and keeps the peer book. Errors: io (no port, new keys that cannot be written), cancelled.
   [[nodiscard]] Co<Status> begin();
   /// Waits until at least one peer answered, or until nobody was to be asked. Errors: timeout,
   /// cancelled.
@@ -97,6 +99,7 @@ class Services {
   [[nodiscard]] Co<Status> yield_copied_identity();
   [[nodiscard]] Co<std::vector<wire::Multiaddr>> known_peers();
   [[nodiscard]] Co<void> join();
+  void open_lan();
   [[nodiscard]] Co<void> keep_peer_book();
 
   Runtime& runtime_;
@@ -113,12 +116,15 @@ class Services {
   std::unique_ptr<dht::Dht> dht_;
   std::unique_ptr<blob::BlobService> blobs_;
   std::unique_ptr<task::Directory> directory_;
+  std::unique_ptr<net::mdns::Service> lan_;  // null where it is not wanted or cannot be
   std::vector<wire::Multiaddr> peers_;
+  LanPeers lan_peers_;
   std::vector<std::string> notices_;
   std::function<void(std::string const&)> notice_observer_;
   bool identity_is_new_ = false;  ///< made by this start: nobody can have a copy
   std::set<blob::BlobId> served_;
-  std::uint64_t peers_version_ = 0;  ///< counts changes of peers_, so that none is slept through
+  std::uint64_t peers_version_ =
+      0;  ///< counts changes of peers_ and lan_peers_, so that none is slept through
   Signal peers_changed_;
   Signal joined_signal_;
   double watts_per_core_ = device::kWattsPerBusyCore;

@@ -18,6 +18,7 @@ import control  # noqa: E402, F401  (likewise)
 import guest  # noqa: E402, F401  (likewise)
 import headless  # noqa: E402, F401  (likewise)
 import joining  # noqa: E402, F401  (likewise)
+import lan  # noqa: E402, F401  (likewise)
 
 
 def link_by(link, process):

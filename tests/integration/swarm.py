@@ -77,13 +77,13 @@ def lay_out_task(folder, prefix="stripes", target=96, codec="size_adaptive", see
 class Waggle:
     """One process; its events are collected as they come."""
 
-    def __init__(self, *arguments, data_dir, extra=("--host", "127.0.0.1", "--threads", "1", "--always"), env=None):
-        """`env`: variables beside ours."""
+    def __init__(self, *arguments, data_dir, extra=("--host", "127.0.0.1", "--threads", "1", "--always"), env=None, before=()):
+        """`env`: variables beside ours; `before`: words in front of the program, that run it elsewhere."""
         self.data_dir = pathlib.Path(data_dir)
         self.events = []
         self.changed = threading.Condition()
         self.log = open(str(self.data_dir) + ".log", "ab")
-        self.process = subprocess.Popen([str(WAGGLE), *map(str, arguments), "--data-dir", str(self.data_dir), "--json", *extra],
+        self.process = subprocess.Popen([*before, str(WAGGLE), *map(str, arguments), "--data-dir", str(self.data_dir), "--json", *extra],
                                         env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True, start_new_session=True)
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
