@@ -45,6 +45,7 @@ void add_doctor(CLI::App& app, Common& common, Action& chosen);
 void add_pair(CLI::App& app, Common& common, Action& chosen);
 void add_machines(CLI::App& app, Common& common, Action& chosen);
 void add_autostart(CLI::App& app, Common& common, Action& chosen);
+void add_release_notice(CLI::App& app, Common& common, Action& chosen);
 void add_uninstall(CLI::App& app, Common& common, Action& chosen);
 void add_window(CLI::App& app, Common& common, Action& chosen);  ///< only where WAGGLE_GUI is on
 

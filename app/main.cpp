@@ -27,10 +27,11 @@ int main(int argc, char** argv) {
   common.data_dir = waggle::node::default_data_dir();
   Action chosen;
   for (auto const add : {
-           add_run,         add_publish,   add_node,      add_demo, add_status,   add_control,
-           add_join,        add_settings,  add_monitor,   add_pair, add_machines, add_export,
-           add_leave,       add_key,       add_doctor,    add_logs, add_report,   add_web,
-           add_completions, add_autostart, add_uninstall,
+           add_run,       add_publish,        add_node,     add_demo,        add_status,
+           add_control,   add_join,           add_settings, add_monitor,     add_pair,
+           add_machines,  add_export,         add_leave,    add_key,         add_doctor,
+           add_logs,      add_report,         add_web,      add_completions, add_autostart,
+           add_uninstall, add_release_notice,
 #ifdef WAGGLE_GUI
            add_window,
 #endif

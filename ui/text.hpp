@@ -335,6 +335,9 @@ enum class Text : std::uint16_t {
   port_any,
   from_next_start,
   only_outwards,
+  lan,
+  update_notice,
+  update_notice_note,
   // units and small words
   seconds_short,
   epochs_axis,

@@ -9,6 +9,7 @@
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/net/rate_limit.hpp"
+#include "core/node/release_notice.hpp"
 #include "core/task/strict_toml.hpp"
 #include "core/wire/multiaddr.hpp"
 
@@ -236,6 +237,10 @@ struct Reader {
       config.threads = static_cast<std::size_t>(threads);
       return ok();
     }
+    if (name == "lan") {
+      config.lan = node.value_exact<bool>();
+      return config.lan ? ok() : wrong(node.source(), "lan must be true or false");
+    }
     if (name == "client") {
       config.client = node.value_exact<bool>();
       return config.client ? ok() : wrong(node.source(), "client must be true or false");
@@ -272,6 +277,8 @@ struct Reader {
       config.cpu_share = static_cast<int>(share);
       return ok();
     }
+    // In every build, so that a file may move from one with a release key to one without.
+    if (name == "update_notice") return boolean(name, node, config.update_notice);
     if (name == "team") return team(node);
     if (name == "max_download" || name == "max_upload" || name == "daily_traffic" ||
         name == "max_memory" || name == "keep_awake")
@@ -285,12 +292,14 @@ struct Reader {
                                           : window_entry(key.str(), key.source(), value));
       return ok();
     }
-    return wrong(at,
-                 cat("unknown setting \"",
-                     name,
-                     "\"; there are peer, host, port, threads, client, power, cpu_share, disk_gib, "
-                     "max_download, max_upload, daily_traffic, max_memory, keep_awake, team, "
-                     "api_port, api_host, api_names, [guest] and [window]"));
+    return wrong(
+        at,
+        cat("unknown setting \"",
+            name,
+            "\"; there are peer, host, port, lan, threads, client, power, cpu_share, disk_gib, "
+            "max_download, max_upload, daily_traffic, max_memory, keep_awake, ",
+            release_key() ? "update_notice, " : "",
+            "team, api_port, api_host, api_names, [guest] and [window]"));
   }
 
   Status run(std::string_view text) {

@@ -43,6 +43,7 @@ struct Limits {
 ///     host = "0.0.0.0"
 ///     port = 31337
 ///     threads = 4
+///     lan = true
 ///     client = false
 ///     power = "medium"
 ///     cpu_share = 100
@@ -65,12 +66,14 @@ struct Config {
   std::optional<std::string> host;
   std::optional<std::uint16_t> port;
   std::optional<std::size_t> threads;
+  std::optional<bool> lan;  ///< unset: yes, unless `host` is this machine's own loopback
   std::optional<bool> client;
   std::optional<std::uint64_t> disk_gib;  ///< what all blobs may take
   std::uint16_t api_port = 0;             ///< the API and the web page by TCP; 0: not
   std::optional<std::string> api_host;    ///< an IP address; unset: 127.0.0.1
   std::vector<std::string> api_names;     ///< what else browsers may call it: "box.lan"
   int cpu_share = 100;                    ///< percent of the threads' time, below that of `power`
+  bool update_notice = false;             ///< ask now and then for notices of newer versions
   std::string team;                       ///< as the window shows it; it is sent to nobody
   Limits limits;
   WindowSettings window;

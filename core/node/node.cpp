@@ -18,6 +18,7 @@
 #include "core/node/examples_json.hpp"
 #include "core/node/jobs.hpp"
 #include "core/node/observer.hpp"
+#include "core/node/release_watch.hpp"
 #include "core/node/settings.hpp"
 #include "core/node/watched.hpp"
 #include "core/task/link.hpp"
@@ -44,6 +45,7 @@ struct Node::State {
   std::unique_ptr<JobRunner> runner;
   std::unique_ptr<Observer> observer;
   std::unique_ptr<Watched> watched;  // null where nobody can connect
+  std::unique_ptr<ReleaseWatch> releases;
 
   bool leave_asked = false;  ///< before there was a runner
 
@@ -124,6 +126,7 @@ struct Node::State {
     Scope scope(runtime);
     auto result = co_await serve(scope);
     if (watched) co_await watched->close();
+    if (releases) co_await releases->close();
     if (observer) co_await observer->close();
     if (runner) co_await runner->close();
     co_await scope.close();
@@ -146,6 +149,7 @@ struct Node::State {
     EventSink sink = [this](Event const& event) { emit(event); };
     runner = std::make_unique<JobRunner>(*services, std::move(sink));
     observer = std::make_unique<Observer>(*services, *runner, latest);
+    releases = std::make_unique<ReleaseWatch>(*services, release_key());
     let_watch();
     runner->announce_start();
     open_door();

@@ -17,6 +17,7 @@
 #include "core/base/text.hpp"
 #include "core/node/config.hpp"
 #include "core/node/detail/toml_edit.hpp"
+#include "core/node/release_notice.hpp"
 #include "core/task/strict_toml.hpp"
 
 namespace waggle::node {
@@ -42,6 +43,7 @@ constexpr std::array kSettings{
     Setting{"peer", "[]", false},
     Setting{"host", "\"0.0.0.0\"", false},
     Setting{"port", "0", false},
+    Setting{"lan", "true", false},
     Setting{"client", "false", false},
     Setting{"api_port", "0", false},
     Setting{"api_host", "\"127.0.0.1\"", false},
@@ -52,7 +54,14 @@ constexpr std::array kSettings{
     Setting{"window.size", "1.0", false},
     Setting{"window.first_run_done", "false", false},
     Setting{"window.close_to_tray", "true", false},
+    Setting{"update_notice", "false", true},
 };
+
+// The last one only where there is somebody who could give notice.
+std::span<Setting const> settings() {
+  std::span<Setting const> const all(kSettings);
+  return release_key() ? all : all.first(all.size() - 1);
+}
 
 constexpr std::string_view kFileName = "waggle.toml";
 
@@ -122,7 +131,7 @@ std::string reason_of(std::string_view trouble, std::string_view file) {
 
 std::string names() {
   std::string all;
-  for (auto const& setting : kSettings) all += cat(all.empty() ? "" : ", ", setting.name);
+  for (auto const& setting : settings()) all += cat(all.empty() ? "" : ", ", setting.name);
   return all;
 }
 
@@ -137,12 +146,13 @@ Result<Fd> lock(std::filesystem::path const& folder) {
 }  // namespace
 
 std::span<Setting const> all_settings() {
-  return kSettings;
+  return settings();
 }
 
 Setting const* find_setting(std::string_view name) {
-  auto const at = std::ranges::find(kSettings, name, &Setting::name);
-  return at == kSettings.end() ? nullptr : &*at;
+  auto const all = settings();
+  auto const at = std::ranges::find(all, name, &Setting::name);
+  return at == all.end() ? nullptr : &*at;
 }
 
 std::string toml_text(std::string_view text) {
@@ -247,7 +257,7 @@ Status change_setting(std::filesystem::path const& data_dir,
 
 std::vector<SettingView> list_settings(Literals const& file, Literals const& flags) {
   std::vector<SettingView> all;
-  for (auto const& setting : kSettings) {
+  for (auto const& setting : settings()) {
     SettingView view;
     view.name = setting.name;
     view.standard = setting.standard;

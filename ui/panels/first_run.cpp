@@ -67,6 +67,7 @@ void limits(Frame& frame) {
   gap(frame, space::s);
   limit_idle(frame);
   limit_disk(frame);
+  limit_update_notice(frame);
 }
 
 std::string_view typed(FirstRunState const& state) {

@@ -223,6 +223,12 @@ void limit_battery(Frame& frame) {
   yes_or_no(frame, "guest.on_battery", Text::limit_battery);
 }
 
+void limit_update_notice(Frame& frame) {
+  if (frame.setting("update_notice") == nullptr) return;
+  yes_or_no(frame, "update_notice", Text::update_notice);
+  wrapped(frame, Font::small, frame.colours().muted, frame.tr(Text::update_notice_note));
+}
+
 void limit_metered(Frame& frame) {
   yes_or_no(frame, "guest.on_metered", Text::limit_metered);
 }

@@ -30,6 +30,7 @@ void limit_rates(Frame& frame);  ///< bytes a second, down and up
 void limit_daily(Frame& frame);  ///< bytes a day
 void limit_sleep(Frame& frame);  ///< keep_awake
 void limit_battery(Frame& frame);
+void limit_update_notice(Frame& frame);  ///< only where the program has a release key
 void limit_metered(Frame& frame);
 void limit_idle(Frame& frame);
 void limit_hours(Frame& frame, LimitsState& state);

@@ -7,6 +7,7 @@
 #include "core/base/text.hpp"
 
 #include "ui/format.hpp"
+#include "ui/panels/limits.hpp"
 #include "ui/widgets/button.hpp"
 #include "ui/widgets/card.hpp"
 #include "ui/widgets/facts.hpp"
@@ -82,6 +83,12 @@ void listening(Frame& frame, SettingsState& state) {
   bool client = flag_of(frame.value("client"));
   if (toggle(frame, "client", frame.tr(Text::only_outwards), client))
     frame.set("client", literal(client));
+  gap(frame, space::s);
+  // A node from before there was this setting tells nothing of it.
+  if (frame.setting("lan") != nullptr) {
+    bool lan = flag_of(frame.value("lan"));
+    if (toggle(frame, "lan", frame.tr(Text::lan), lan)) frame.set("lan", literal(lan));
+  }
   gap(frame, space::xs);
   wrapped(frame, Font::small, frame.colours().muted, frame.tr(Text::from_next_start));
 }
@@ -119,6 +126,9 @@ void draw_settings(Frame& frame, Choices& choices, SettingsState& state) {
         team(frame, state);
         gap(frame, space::l);
         listening(frame, state);
+        if (frame.setting("update_notice") == nullptr) return;
+        gap(frame, space::l);
+        limit_update_notice(frame);
       });
   }
   if (frame.snapshot != nullptr) this_node(frame);

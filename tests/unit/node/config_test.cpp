@@ -62,6 +62,12 @@ TEST_SUITE("config") {
     CHECK(parse("max_upload = 0\ndaily_traffic = 0\nmax_memory = 0\n").limits == Limits{});
     auto const none = parse("");
     CHECK(none.limits == Limits{});
+    auto const met = parse("lan = false\nupdate_notice = true\n");
+    CHECK(met.trouble == "");
+    CHECK(met.lan == false);
+    CHECK(met.update_notice);
+    CHECK(!none.lan);
+    CHECK(!none.update_notice);
     CHECK(none.guest == device::GuestSettings{});
     CHECK(none.trouble == "");
     CHECK(!none.port);
@@ -113,6 +119,8 @@ TEST_SUITE("config") {
           Case{"threads = 2\napi_port = 70000\n", ":2:12:", "65535"},
           Case{"threads = 2\napi_host = \"localhost\"\n", ":2:12:", "IP address"},
           Case{"threads = 2\napi_names = [\"http://box.lan/\"]\n", ":2:14:", "box.lan"},
+          Case{"threads = 2\nlan = 1\n", ":2:7:", "true or false"},
+          Case{"threads = 2\nupdate_notice = \"x\"\n", ":2:17:", "true or false"},
           Case{"[[[[", ":1:", ""},
           Case{"threads = \xc2\xbe", ":1:", ""},
           Case{"threads = 2\n[node]\nport = 3\n", ":2:", "node"}}) {

@@ -7,6 +7,7 @@
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/node/config.hpp"
+#include "core/node/release_notice.hpp"
 
 #include "tests/unit/node/folder.hpp"
 
@@ -144,6 +145,11 @@ TEST_SUITE("settings") {
       CHECK(literals->size() == 1);
       CHECK(edited(text, setting.name, "").find(" = ") == std::string::npos);
     }
+  }
+
+  TEST_CASE("notices of newer versions are a setting only of a build that has a release key") {
+    CHECK((find_setting("update_notice") != nullptr) == release_key().has_value());
+    CHECK(parse_config("update_notice = true\n", kFile).trouble == "");
   }
 
   TEST_CASE("flags stand over the file, the file over the standard") {
