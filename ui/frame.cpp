@@ -17,6 +17,12 @@ bool Frame::is_self(std::string_view peer) const {
   return snapshot != nullptr && snapshot->peer_id == peer;
 }
 
+bool Frame::may_steer() const {
+  auto const* const machine = machines == nullptr ? nullptr : machines->shown();
+  if (machine == nullptr || machine->id.empty()) return true;
+  return machine->may_control && machine->state == Machine::State::watching;
+}
+
 node::SettingView const* Frame::setting(std::string_view name) const {
   auto const at = std::ranges::find(settings, name, &node::SettingView::name);
   return at == settings.end() ? nullptr : &*at;

@@ -53,6 +53,9 @@ struct Frame {
   /// The task that is shown: the one that trains, or did last; null if all wait, and without any.
   [[nodiscard]] node::TaskView const* task() const;
   [[nodiscard]] bool is_self(std::string_view peer) const;
+  /// Whether what is asked for would be carried out: not by a machine that we may only watch, nor
+  /// by one that does not answer. Buttons that would be refused are not shown.
+  [[nodiscard]] bool may_steer() const;
 
   /// A setting's value as TOML writes it, what was just asked for included; empty: not known.
   [[nodiscard]] std::string value(std::string_view setting) const;

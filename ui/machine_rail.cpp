@@ -166,7 +166,8 @@ void draw_machine_banner(Frame const& frame) {
     case Machine::State::refused:
       return say(c.bad, fill(Text::banner_refused, l, {machine->name}));
     case Machine::State::connecting:
-      return say(c.muted, fill(Text::banner_connecting, l, {machine->name, machine->why}));
+      return say(c.muted,
+                 fill(Text::banner_connecting, l, {machine->name, translated(machine->why, l)}));
     default:
       break;
   }

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "core/base/text.hpp"
+
 namespace waggle::ui {
 namespace {
 
@@ -74,7 +76,53 @@ std::optional<std::string> reason_words(std::string_view words, Language languag
   return std::nullopt;
 }
 
+// A whole sentence of a node; what stands in it may be another one.
+std::string said_words(std::string_view words, Language language, int depth) {
+  constexpr int kDeepest = 2;
+  constexpr auto kFirst = static_cast<std::size_t>(Text::said_nobody_knows);
+  if (depth > kDeepest) return std::string(words);
+  for (auto const& row : catalogue().subspan(kFirst)) {
+    auto const values = values_in(words, row.english);
+    if (!values) continue;
+    std::string out;
+    std::string_view pattern = tr(row.key, language);
+    for (auto const value : *values) {
+      auto const at = pattern.find("{}");
+      out += cat(pattern.substr(0, at), said_words(value, language, depth + 1));
+      pattern.remove_prefix(at + 2);
+    }
+    return out += pattern;
+  }
+  // What is said of a peer stands behind its name.
+  auto const colon = words.find(": ");
+  if (colon == std::string_view::npos) return std::string(words);
+  auto const begin = words.substr(0, colon + 2);
+  return cat(begin, said_words(words.substr(colon + 2), language, depth + 1));
+}
+
 }  // namespace
+
+std::optional<std::vector<std::string_view>> values_in(std::string_view words,
+                                                       std::string_view pattern) {
+  std::vector<std::string_view> values;
+  auto at = pattern.find("{}");
+  if (!words.starts_with(pattern.substr(0, at))) return std::nullopt;
+  if (at == std::string_view::npos)
+    return words == pattern ? std::optional(std::move(values)) : std::nullopt;
+  words.remove_prefix(at);
+  while (at != std::string_view::npos) {
+    pattern.remove_prefix(at + 2);
+    at = pattern.find("{}");
+    auto const after = pattern.substr(0, at);
+    bool const last = at == std::string_view::npos;
+    if (last && !words.ends_with(after)) return std::nullopt;
+    auto const end = last ? words.size() - after.size() : words.find(after);
+    if (end == std::string_view::npos) return std::nullopt;
+    values.push_back(words.substr(0, end));
+    words.remove_prefix(end + after.size());
+  }
+  return values;
+}
 
 char const* tr(Text key, Language language) {
   auto const at = static_cast<std::size_t>(key);
@@ -116,6 +164,7 @@ std::string translated(std::string_view words, Language language) {
   if (words.starts_with("loading state")) return tr(Text::phase_loading_state, language);
   if (language != Language::english)
     if (auto reason = reason_words(words, language)) return *std::move(reason);
+  if (language != Language::english) return said_words(words, language, 0);
   return std::string(words);
 }
 

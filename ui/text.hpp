@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace waggle::ui {
 
@@ -144,6 +145,7 @@ enum class Text : std::uint16_t {
   test_loss_series,
   behind_swarm,
   swarm_loss_series,
+  swarm_loss,
   swarm_loss_hint,
   accuracy_hint,
   examples_title,
@@ -364,6 +366,8 @@ enum class Text : std::uint16_t {
   machines_none,
   machine_add,
   machine_add_text,
+  yes,
+  no,
   machine_add_button,
   machine_adding,
   machine_address_hint,
@@ -384,6 +388,34 @@ enum class Text : std::uint16_t {
   tray_nothing,
   tray_goes_on,
   tray_goes_on_text,
+  // a node's own sentences, in English as it says them
+  said_nobody_knows,
+  said_ended,
+  said_several,
+  said_next,
+  said_stopped,
+  said_not_forgotten,
+  said_not_saved,
+  said_port_busy,
+  said_no_page,
+  said_page_open,
+  said_rules_stay,
+  said_no_idle_time,
+  said_lacks_memory,
+  said_lacks_disk,
+  said_others_ended,
+  said_missed,
+  said_brought_less,
+  said_never_met,
+  said_claims_rate,
+  said_claims_batch,
+  said_claims_epoch,
+  said_second_key,
+  said_twice,
+  said_silent,
+  said_other_code,
+  said_unknown_here,
+  said_not_in_time,
   count_,  ///< how many there are; no text
 };
 
@@ -417,7 +449,11 @@ struct Entry {
 [[nodiscard]] std::optional<Text> phase_text(std::string_view phase);
 /// A task's state in the window's words, as a person calls it ("Training").
 [[nodiscard]] std::string state_words(std::string_view state, Language language);
-/// A phase, a reason or a state in the window's words; itself where we have none.
+/// What stands at the {}s of `pattern` in `words`; nothing where they do not follow it. A value
+/// ends where the text after its {} first stands. Cost: O(words).
+[[nodiscard]] std::optional<std::vector<std::string_view>> values_in(std::string_view words,
+                                                                     std::string_view pattern);
+/// A phase, a reason, a notice or a state in the window's words; itself where we have none.
 [[nodiscard]] std::string translated(std::string_view words, Language language);
 
 /// The language of a locale's name ("zh_CN.UTF-8"); English where we have no other.

@@ -65,6 +65,35 @@ TEST_CASE("a node's own words have a key where we know them, and stay themselves
     CHECK(state_text(state));
 }
 
+TEST_CASE("a node's sentences are found by what stands around their figures") {
+  using Values = std::vector<std::string_view>;
+  CHECK(values_in("port 1 was busy, listening on 2", "port {} was busy, listening on {}") ==
+        Values{"1", "2"});
+  CHECK(values_in("a: b: c", "{}: {}") == Values{"a", "b: c"});
+  CHECK(values_in("plain", "plain") == Values{});
+  CHECK(values_in("", "{}") == Values{""});
+  CHECK_FALSE(values_in("plainer", "plain"));
+  CHECK_FALSE(values_in("port 1 was busy", "port {} was busy, listening on {}"));
+  CHECK_FALSE(values_in("x end", "{} end {}"));
+  // What stands before and behind may not be the same letters.
+  CHECK_FALSE(values_in("ab", "ab{}b"));
+}
+
+TEST_CASE(
+    "notices and reasons are said in Chinese too, one inside the other, behind a peer's name") {
+  auto const zh = Language::chinese;
+  CHECK(translated("nobody reachable knows the task x; is one of the addresses in its link alive?",
+                   zh) == "没有可连接的节点知道项目 x；其链接中的地址是否有在线的？");
+  CHECK(translated("x stopped: task x was ended by its operator", zh) ==
+        "x 已停止：项目 x 已由其发起人结束");
+  CHECK(translated("…Sp3QFX: claims epoch 9, the swarm is at 4", zh) ==
+        "…Sp3QFX: 声明在第 9 轮，群体在第 4 轮");
+  CHECK(translated("is named twice", Language::english) == "is named twice");
+  std::string deep;
+  for (int i = 0; i < 1000; ++i) deep += "a: ";
+  CHECK(translated(deep, zh) == deep);
+}
+
 TEST_CASE("the locale chooses the language") {
   CHECK(language_of_locale("zh_CN.UTF-8") == Language::chinese);
   CHECK(language_of_locale("de_DE.UTF-8") == Language::english);

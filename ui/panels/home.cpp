@@ -35,8 +35,11 @@ bool over(node::TaskView const& t) {
   return t.state == "done" || t.state == "failed";
 }
 
+bool steerable(Frame const& frame, node::TaskView const& t) {
+  return !over(t) && frame.may_steer();
+}
+
 void buttons(Frame& frame, node::TaskView const& t, float width) {
-  if (over(t)) return;
   bool const paused = t.state == "paused";
   bool const finishing = t.state == "finishing";
   if (paused) {
@@ -158,7 +161,8 @@ void hero(Frame& frame, node::TaskView const& t) {
        cat(std::lround(100 * share), " %"),
        time_left(frame, t));
   float const left = diameter + frame.px(space::xl);
-  float const side = over(t) ? 0 : buttons_width(frame);
+  bool const steer = steerable(frame, t);
+  float const side = steer ? buttons_width(frame) : 0;
   // The words stand in the middle of the ring's height, between it and the buttons.
   float const words_width = room - left - (narrow || side == 0 ? 0 : side + frame.px(space::xl));
   float const words_height = ImGui::GetStateStorage()->GetFloat(ImGui::GetID("words"), 0);
@@ -171,7 +175,7 @@ void hero(Frame& frame, node::TaskView const& t) {
   ImGui::EndChild();
   ImGui::GetStateStorage()->SetFloat(ImGui::GetID("words"), wanted);
   float const bottom = begin.y + std::max(diameter, words_height);
-  if (over(t)) {
+  if (!steer) {
     ImGui::SetCursorScreenPos({begin.x, bottom});
     ImGui::Dummy({0, 0});
     return;
@@ -252,7 +256,9 @@ void contribution(Frame const& frame, HomeState& state) {
   ImGui::SameLine(0, 0);
   small_figure(frame, duration(given.hours * 3600, l), frame.tr(Text::hours), half);
   gap(frame, space::m);
-  small_figure(frame, kilowatt_hours(given.kwh), frame.tr(Text::energy), half);
+  // Samples take electricity: nought beside them is not known.
+  bool const measured = given.kwh > 0 || given.samples == 0;
+  small_figure(frame, measured ? kilowatt_hours(given.kwh) : "–", frame.tr(Text::energy), half);
   if (ImGui::IsItemHovered()) {
     auto const& m = s.machine;
     ImGui::SetTooltip("%s",
@@ -261,8 +267,9 @@ void contribution(Frame const& frame, HomeState& state) {
                            {decimal(m.watts_per_core, 2)})
                           .c_str());
   }
-  gap(frame, space::m);
   auto const& spans = state.period == 0 ? s.by_hour : state.period == 1 ? s.by_day : s.by_week;
+  if (std::ranges::none_of(spans, [](auto const& span) { return span.samples > 0; })) return;
+  gap(frame, space::m);
   constexpr std::array kHeadings{
       Text::samples_by_hour, Text::samples_by_day, Text::samples_by_week};
   text(frame,
@@ -324,7 +331,7 @@ void draw_home(Frame& frame, HomeState& state) {
   Card const card(frame, "notices");
   heading(frame, frame.tr(Text::notices));
   for (auto const& notice : frame.snapshot->notices)
-    wrapped(frame, Font::body, frame.colours().text, notice);
+    wrapped(frame, Font::body, frame.colours().text, translated(notice, frame.language));
 }
 
 }  // namespace waggle::ui

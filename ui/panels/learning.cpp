@@ -49,7 +49,7 @@ void figures(Frame const& frame, node::TaskView const& t) {
   if (t.swarm_loss && t.swarm_loss_peers > 1)
     row.card("swarm_loss", [&] {
       figure(frame,
-             frame.tr(Text::swarm),
+             frame.tr(Text::swarm_loss),
              known(t.swarm_loss, 4),
              {},
              fill(Text::swarm_loss_hint, l, {cat(t.swarm_loss_peers)}));

@@ -53,6 +53,14 @@ bool label(Frame const& frame, char const* setting, Text words) {
   return false;
 }
 
+// Of a machine that may only be watched: what holds, and nothing to change it. True: it was shown.
+bool only_shown(Frame const& frame, std::string_view value) {
+  if (frame.may_steer()) return false;
+  text(frame, Font::body, frame.colours().muted, value);
+  gap(frame, space::m);
+  return true;
+}
+
 void below(Frame const& frame, std::string_view hint) {
   if (!hint.empty()) {
     gap(frame, space::xs);
@@ -72,6 +80,7 @@ void steps(Frame& frame,
   if (!label(frame, setting, words)) return;
   int step = nearest(all, number_of(frame.value(setting)));
   auto const at = [&all](int i) { return all.at(static_cast<std::size_t>(i)); };
+  if (only_shown(frame, say(at(step)))) return;
   if (slider(frame, setting, step, static_cast<int>(N), [&](int i) { return say(at(i)); }))
     frame.set(setting, literal(at(step)));
   below(frame, hint);
@@ -81,6 +90,12 @@ void yes_or_no(Frame& frame, char const* setting, Text words) {
   auto const* const known = frame.setting(setting);
   if (known == nullptr) return;
   bool on = flag_of(frame.value(setting));
+  if (!frame.may_steer()) {
+    text(frame, Font::body, frame.colours().text, frame.tr(words));
+    gap(frame, space::xs);
+    only_shown(frame, frame.tr(on ? Text::yes : Text::no));
+    return;
+  }
   if (toggle(frame, setting, frame.tr(words), on)) frame.set(setting, literal(on));
   gap(frame, space::s);
 }
@@ -98,6 +113,7 @@ void list(
   std::string now;
   for (auto const& one : texts_of(frame.value(setting)))
     now += cat(now.empty() ? "" : cat(between, " "), one);
+  if (only_shown(frame, now.empty() ? "–" : now)) return;
   if (field(frame, setting, typed, now)) {
     std::vector<std::string> all;
     std::string_view rest = typed;
@@ -136,7 +152,9 @@ void limit_power(Frame& frame) {
     if (now == kLevels.at(static_cast<std::size_t>(i))) level = i;
   std::array<char const*, 3> const words{
       frame.tr(Text::power_light), frame.tr(Text::power_medium), frame.tr(Text::power_full)};
-  if (segmented(frame, "power", words, level))
+  if (!frame.may_steer())
+    text(frame, Font::strong, frame.colours().text, words.at(static_cast<std::size_t>(level)));
+  else if (segmented(frame, "power", words, level))
     frame.set("power", literal(std::string_view(kLevels.at(static_cast<std::size_t>(level)))));
   constexpr std::array kHints{
       Text::power_light_hint, Text::power_medium_hint, Text::power_full_hint};
@@ -157,6 +175,7 @@ void limit_threads(Frame& frame) {
     return i == 0 ? std::string(frame.tr(Text::limit_threads_auto))
                   : fill(Text::threads_of, frame.language, {cat(i), cat(cores)});
   };
+  if (only_shown(frame, say(threads))) return;
   if (slider(frame, "threads", threads, most + 1, say)) frame.set("threads", literal(threads));
   below(frame, {});
 }

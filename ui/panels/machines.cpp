@@ -56,14 +56,18 @@ void machine_row(Frame& frame, Machine const& m, MachinesState& state) {
   auto const line = frame.fonts.get(Font::strong)->FontSize;
   float const left = room - side - size.x - frame.px(space::m);
   auto& list = *ImGui::GetWindowDrawList();
-  draw_text(frame, list, Font::strong, begin, c.text, fitted(frame, Font::strong, m.name, left));
+  float const both = line + frame.px(3) + frame.fonts.get(Font::small)->FontSize;
+  float const top = begin.y + std::floor((frame.px(38) - both) / 2);
+  draw_text(
+      frame, list, Font::strong, {begin.x, top}, c.text, fitted(frame, Font::strong, m.name, left));
   draw_text(frame,
             list,
             Font::small,
-            {begin.x, begin.y + line + frame.px(3)},
+            {begin.x, top + line + frame.px(3)},
             c.muted,
             fitted(frame, Font::small, below(frame, m), left));
-  ImGui::SetCursorScreenPos({begin.x + room - side - size.x, begin.y + frame.px(5)});
+  ImGui::SetCursorScreenPos(
+      {begin.x + room - side - size.x, begin.y + std::floor((frame.px(38) - size.y) / 2)});
   pill(frame, words, machine_colour(c, m));
   if (away) {
     ImGui::SetCursorScreenPos({begin.x + room - side + frame.px(space::m), begin.y});

@@ -118,7 +118,7 @@ void operators(Frame& frame, std::string const& prefix, std::vector<std::string>
     ImGui::PushID(id.c_str());
     wrapped(frame, Font::body, frame.colours().text, readable_key(id));
     gap(frame, space::xs);
-    if (button(frame, "choose", frame.tr(Text::choose_operator)))
+    if (frame.may_steer() && button(frame, "choose", frame.tr(Text::choose_operator)))
       frame.commands.push_back(
           {.kind = Command::Kind::look, .link = cat("waggle:", prefix, "?op=", id)});
     gap(frame, space::s);
@@ -127,6 +127,7 @@ void operators(Frame& frame, std::string const& prefix, std::vector<std::string>
 }
 
 void leave_buttons(Frame& frame, std::string const& name, ProjectsState& state) {
+  if (!frame.may_steer()) return;
   if (state.leaving != name) {
     if (button(frame,
                "leave",
@@ -149,7 +150,7 @@ void leave_buttons(Frame& frame, std::string const& name, ProjectsState& state) 
 void task_buttons(Frame& frame, node::TaskView const& t, ProjectsState& state) {
   bool const idle = t.state == "waiting" || t.state == "done" || t.state == "failed";
   auto const name = name_of(t.operator_id, t.prefix);
-  if (idle && !t.operator_id.empty()) {
+  if (idle && !t.operator_id.empty() && frame.may_steer()) {
     if (button(frame,
                "train",
                frame.tr(Text::train_this),
@@ -236,7 +237,8 @@ void known_card(Frame& frame, node::KnownTaskView const& k) {
         failed ? frame.tr(Text::link_failed) : frame.tr(source_text(k.source)),
         failed ? c.bad : c.swarm);
   auto const dismiss = [&] {
-    if (k.source == "link" && button(frame, "dismiss", frame.tr(Text::dismiss)))
+    if (k.source == "link" && frame.may_steer() &&
+        button(frame, "dismiss", frame.tr(Text::dismiss)))
       frame.commands.push_back(
           {.kind = Command::Kind::leave,
            .prefix = k.operator_id.empty() ? k.prefix : name_of(k.operator_id, k.prefix)});
@@ -246,10 +248,11 @@ void known_card(Frame& frame, node::KnownTaskView const& k) {
     return dismiss();
   }
   if (k.state != "found") {
-    wrapped(frame,
-            Font::body,
-            failed ? c.bad : c.muted,
-            failed ? k.reason : std::string(frame.tr(Text::link_looking)));
+    wrapped(
+        frame,
+        Font::body,
+        failed ? c.bad : c.muted,
+        failed ? translated(k.reason, frame.language) : std::string(frame.tr(Text::link_looking)));
     gap(frame, space::m);
     return dismiss();
   }
@@ -258,8 +261,10 @@ void known_card(Frame& frame, node::KnownTaskView const& k) {
   wrapped(frame,
           Font::body,
           k.fits ? c.good : c.warn,
-          k.fits ? std::string(frame.tr(Text::machine_fits))
-                 : fill(Text::machine_lacks, frame.language, {k.missing}));
+          k.fits
+              ? std::string(frame.tr(Text::machine_fits))
+              : fill(Text::machine_lacks, frame.language, {translated(k.missing, frame.language)}));
+  if (!frame.may_steer()) return;
   gap(frame, space::m);
   if (button(frame, "join", frame.tr(Text::join), ButtonKind::primary, Icon::play))
     frame.commands.push_back({.kind = Command::Kind::join, .link = k.link});
@@ -309,6 +314,7 @@ void paste(Frame& frame, ProjectsState& state) {
 }
 
 void browse(Frame& frame, ProjectsState& state) {
+  if (!frame.may_steer()) return;
   double const now = ImGui::GetTime();
   if (state.browse_at >= 0 && now < state.browse_at) return;
   state.browse_at = now + kBrowseEach;
@@ -334,8 +340,10 @@ void draw_projects(Frame& frame, ProjectsState& state) {
     task_card(frame, t, state);
     gap(frame, space::m);
   }
-  paste(frame, state);
-  gap(frame, space::l);
+  if (frame.may_steer()) {
+    paste(frame, state);
+    gap(frame, space::l);
+  }
   heading(frame, frame.tr(Text::found_projects));
   bool any = false;
   for (auto const& k : known)

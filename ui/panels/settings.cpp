@@ -121,7 +121,7 @@ void draw_settings(Frame& frame, Choices& choices, SettingsState& state) {
     Columns cards(frame, "settings", 480, 2);
     cards.card("look", [&] { appearance(frame, choices); });
     // A node from before there were settings tells none.
-    if (!frame.settings.empty())
+    if (!frame.settings.empty() && frame.may_steer())
       cards.card("rest", [&] {
         team(frame, state);
         gap(frame, space::l);

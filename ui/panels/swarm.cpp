@@ -192,7 +192,8 @@ void disbelief(Frame const& frame, node::TaskView const& t) {
   gap(frame, space::m);
   Card const card(frame, "disbelief");
   heading(frame, frame.tr(Text::ignored_title));
-  for (auto const& entry : t.ignored_peers) wrapped(frame, Font::body, frame.colours().text, entry);
+  for (auto const& entry : t.ignored_peers)
+    wrapped(frame, Font::body, frame.colours().text, translated(entry, frame.language));
 }
 
 }  // namespace

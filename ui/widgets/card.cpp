@@ -48,9 +48,8 @@ float Card::wanted_height(char const* id) {
 Columns::Columns(Frame const& frame, char const* id, float least, int most)
     : frame_(frame), gap_(frame.px(space::m)), begin_(ImGui::GetCursorScreenPos()) {
   float const available = ImGui::GetContentRegionAvail().x;
+  available_ = available;
   columns_ = std::clamp(static_cast<int>((available + gap_) / (frame.px(least) + gap_)), 1, most);
-  width_ = std::floor((available - gap_ * static_cast<float>(columns_ - 1)) /
-                      static_cast<float>(columns_));
   ImGui::PushID(id);
   id_ = ImGui::GetID("row");
 }
@@ -58,7 +57,13 @@ Columns::Columns(Frame const& frame, char const* id, float least, int most)
 void Columns::place() {
   if (at_ == 0)
     row_height_ = ImGui::GetStateStorage()->GetFloat(id_ + static_cast<ImGuiID>(row_), 0);
-  ImGui::SetCursorScreenPos({begin_.x + static_cast<float>(at_) * (width_ + gap_), begin_.y});
+  ImGui::SetCursorScreenPos({left_of(at_), begin_.y});
+}
+
+// Whole pixels, and the last one ends where the space does.
+float Columns::left_of(int column) const {
+  return begin_.x + std::floor(static_cast<float>(column) * (available_ + gap_) /
+                               static_cast<float>(columns_));
 }
 
 void Columns::placed(char const* id) {

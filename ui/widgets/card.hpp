@@ -39,7 +39,7 @@ class Columns {
   void card(char const* id, F const& content) {
     place();
     {
-      Card const inside(frame_, id, width_, row_height_);
+      Card const inside(frame_, id, left_of(at_ + 1) - left_of(at_) - gap_, row_height_);
       content();
     }
     placed(id);
@@ -50,11 +50,12 @@ class Columns {
  private:
   void place();
   void placed(char const* id);
+  [[nodiscard]] float left_of(int column) const;
   void end_row();
 
   Frame const& frame_;
   int columns_;
-  float width_;
+  float available_;
   float gap_;
   ImVec2 begin_;
   int at_ = 0;

@@ -20,7 +20,8 @@ struct Axis {
 
 // Round figures: 1, 2 or 5 times a power of ten.
 Axis axis_of(double low, double high, int steps) {
-  if (!(high > low)) high = low + std::max(1e-6, std::abs(low) * 0.1);
+  // A line that never left 0 has an axis of whole figures.
+  if (!(high > low)) high = low + (low == 0 ? 1 : std::abs(low) * 0.1);
   double const raw = (high - low) / steps;
   double const power = std::pow(10, std::floor(std::log10(raw)));
   double const lead = raw / power;
@@ -62,7 +63,7 @@ struct Plot {
   Axis y;
 
   [[nodiscard]] ImVec2 at(double px, double py) const {
-    double const width = x.high > x.low ? (px - x.low) / (x.high - x.low) : 1;
+    double const width = x.high > x.low ? (px - x.low) / (x.high - x.low) : 0.5;
     double const height = std::clamp((py - y.low) / (y.high - y.low), 0.0, 1.0);
     return {static_cast<float>(begin.x + width * (end.x - begin.x)),
             static_cast<float>(end.y - height * (end.y - begin.y))};
@@ -222,7 +223,22 @@ void chart(Frame const& frame,
               words);
   }
   for (auto const& s : series) draw_series(frame, list, plot, s);
-  // The ends of the x axis.
+  // The ends of the x axis; a single point has its name below itself.
+  float const below = plot.end.y + frame.px(space::s);
+  if (!(plot.x.high > plot.x.low)) {
+    auto const only = look.over_time
+                          ? std::string(frame.tr(Text::now))
+                          : cat(frame.tr(Text::epochs_axis), " ", std::llround(plot.x.low));
+    float const middle = (plot.begin.x + plot.end.x) / 2;
+    draw_text(frame,
+              list,
+              Font::small,
+              {middle - measure(frame, Font::small, only).x / 2, below},
+              c.muted,
+              only);
+    if (hovered) hover(frame, plot, series, look);
+    return;
+  }
   auto const left = look.over_time
                         ? fill(Text::minutes_ago,
                                frame.language,
@@ -230,7 +246,6 @@ void chart(Frame const& frame,
                         : cat(frame.tr(Text::epochs_axis), " ", std::llround(plot.x.low));
   auto const right =
       look.over_time ? std::string(frame.tr(Text::now)) : cat(std::llround(plot.x.high));
-  float const below = plot.end.y + frame.px(space::s);
   draw_text(frame, list, Font::small, {plot.begin.x, below}, c.muted, left);
   draw_text(frame,
             list,

@@ -26,7 +26,7 @@ void figure(Frame const& frame,
                 c.muted,
                 fitted(frame, Font::body, unit, room - left));
   }
-  if (!below.empty()) text(frame, Font::small, c.muted, below);
+  if (!below.empty()) wrapped(frame, Font::small, c.muted, below);
 }
 
 void small_figure(Frame const& frame,
