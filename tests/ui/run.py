@@ -1,13 +1,20 @@
 #!/usr/bin/env python3
-"""The window under Xvfb: pictures of every panel, compared with those kept in tests/ui/references if there are any, and a real window on a real node, pressed by xdotool."""
+"""The window under Xvfb: pictures of every panel, compared with those kept in tests/ui/references, and a real window on a real node, pressed by xdotool.
+
+tests/ui/run.py --renew-references draws the kept pictures anew: look at each before it is committed.
+"""
 import json
 import os
 import pathlib
+import re
+import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -18,6 +25,13 @@ import swarm  # noqa: E402
 # Where draw_home puts the first button of a window of 1120×760 at scale 1.
 PAUSE_BUTTON = (960, 126)
 PANELS = 8
+REFERENCES = HERE / "references"
+# The pictures that are kept: each panel once dark in English and once light in Chinese, and the states that a person meets seldom.
+KEPT_OF_EACH = ("-dark-en-1.png", "-light-zh-1.png")
+KEPT_SELDOM = {"hardware_hardware-light-en-1.png", "given_home-light-en-1.png", "fetching_home-dark-zh-1.png", "watched_home-dark-en-1.png",
+               "watched_projects-light-zh-1.png", "joining_projects-dark-en-1.png", "joining_learning-light-zh-1.png", "small_home-dark-en-1.png",
+               "small_learning-light-zh-1.png", "code_machines-dark-zh-1.png", "first1_-light-en-1.png", "nobody_home-dark-en-1.png"}
+MOST_KEPT_BYTES = 3 << 20
 
 
 def until(seconds, ask):
@@ -30,9 +44,50 @@ def until(seconds, ask):
     return None
 
 
-def pictures():
+def is_kept(name):
+    return name in KEPT_SELDOM or ("_" not in name and name.endswith(KEPT_OF_EACH))
+
+
+def smaller(png):
+    """The same picture, compressed as well as zlib can."""
+    out, body, at = png[:8], b"", 8
+    while at < len(png):
+        size, kind = struct.unpack(">I4s", png[at:at + 8])
+        chunk = png[at:at + 12 + size]
+        at += len(chunk)
+        if kind == b"IDAT":
+            body += chunk[8:-4]
+            continue
+        if kind == b"IEND":
+            packed = b"IDAT" + zlib.compress(zlib.decompress(body), 9)
+            out += struct.pack(">I", len(packed) - 4) + packed + struct.pack(">I", zlib.crc32(packed))
+        out += chunk
+    return out
+
+
+def renew_references():
     with tempfile.TemporaryDirectory(prefix="waggle-ui-") as out:
-        subprocess.run([HERE / "screenshots", out, "--references", HERE / "references"], check=True, timeout=600)
+        subprocess.run([HERE / "screenshots", out], check=True, timeout=600)
+        kept = {f.name: smaller(f.read_bytes()) for f in sorted(pathlib.Path(out).glob("*.png")) if is_kept(f.name)}
+    whole = sum(map(len, kept.values()))
+    if whole > MOST_KEPT_BYTES:
+        raise SystemExit(f"{len(kept)} pictures of {whole} bytes, at most {MOST_KEPT_BYTES} are kept: take some out of KEPT_SELDOM")
+    shutil.rmtree(REFERENCES, ignore_errors=True)
+    REFERENCES.mkdir()
+    for name, png in kept.items():
+        (REFERENCES / name).write_bytes(png)
+    print(f"{len(kept)} pictures, {whole} bytes, in {REFERENCES}")
+
+
+def pictures():
+    # Kept where one differs, so that a person can look at it.
+    out = tempfile.mkdtemp(prefix="waggle-ui-")
+    drawn = subprocess.run([HERE / "screenshots", out, "--references", REFERENCES], stdout=subprocess.PIPE, text=True, timeout=600)
+    assert drawn.returncode == 0, f"a picture differs from tests/ui/references; those drawn now lie in {out}"
+    try:
+        compared = sum(int(n) for n in re.findall(r"(\d+) compared", drawn.stdout))
+        kept = len(list(REFERENCES.glob("*.png")))
+        assert compared == kept > 0, f"{compared} pictures were compared, {kept} are kept"
         files = list(pathlib.Path(out).glob("*.png"))
         for theme in ("dark", "light"):
             for language in ("en", "zh"):
@@ -42,6 +97,24 @@ def pictures():
         # An empty panel would compress to next to nothing.
         small = [f.name for f in files if f.stat().st_size < 8000]
         assert not small, small
+    finally:
+        shutil.rmtree(out)
+
+
+def pictures_can_fail():
+    """One word more, and one card less, are both seen."""
+    shot = pathlib.Path(swarm.WAGGLE).parent / "tests" / "ui_shot"
+    recorded = (HERE / "snapshots" / "training.jsonl").read_text()
+    changes = [("home", '"title":"Clothes classifier"', '"title":"Clothes classifiers"'), ("learning", '"learning_rate":', '"learning_rat":')]
+    with tempfile.TemporaryDirectory(prefix="waggle-ui-") as out, Display() as display:
+        environment = {**os.environ, "DISPLAY": display.name, "TZ": "UTC", "LIBGL_ALWAYS_SOFTWARE": "1"}
+        for panel, before, after in changes:
+            assert before in recorded, before
+            changed = pathlib.Path(out) / "changed.jsonl"
+            changed.write_text(recorded.replace(before, after))
+            drawn = subprocess.run([shot, out, changed, "--panel", panel, "--theme", "dark", "--language", "en", "--scale", "1", "--references", REFERENCES],
+                                   env=environment, capture_output=True, text=True, timeout=120)
+            assert drawn.returncode == 1 and "differ from the kept picture" in drawn.stderr, (panel, drawn)
 
 
 def processor_seconds(pid):
@@ -140,8 +213,11 @@ def first_run():
 
 
 def main():
+    if sys.argv[1:] == ["--renew-references"]:
+        renew_references()
+        return 0
     counts = {"passed": 0, "failed": 0}
-    for test in (pictures, first_run, real_window):
+    for test in (pictures, pictures_can_fail, first_run, real_window):
         try:
             test()
             counts["passed"] += 1

@@ -23,7 +23,8 @@ namespace {
 using node::Command;
 
 constexpr float kRing = 132;
-constexpr float kNarrow = 560;  // units; below it the buttons stand under the words
+constexpr float kThreeFigures = 340;  // units; below it two stand side by side
+constexpr float kNarrow = 560;        // units; below it the buttons stand under the words
 
 double share_of_epoch(node::TaskView const& t) {
   if (t.target_batch_size == 0) return 0;
@@ -245,28 +246,32 @@ void contribution(Frame const& frame, HomeState& state) {
   segmented(frame, "period", periods, state.period);
   gap(frame, space::l);
   auto const& given = state.period == 0 ? s.today : state.period == 1 ? s.week : s.all_time;
-  float const half = std::floor(ImGui::GetContentRegionAvail().x / 2);
+  float const room = ImGui::GetContentRegionAvail().x;
+  int const columns = room < frame.px(kThreeFigures) ? 2 : 3;
+  float const width = std::floor(room / static_cast<float>(columns));
   auto const& l = frame.language;
-  small_figure(frame, count(static_cast<double>(given.samples), l), frame.tr(Text::samples), half);
-  ImGui::SameLine(0, 0);
-  small_figure(frame, count(static_cast<double>(given.rounds), l), frame.tr(Text::rounds), half);
-  gap(frame, space::m);
-  small_figure(frame, count(given.credits, l), frame.tr(Text::credits), half);
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", frame.tr(Text::credits_hint));
-  ImGui::SameLine(0, 0);
-  small_figure(frame, duration(given.hours * 3600, l), frame.tr(Text::hours), half);
-  gap(frame, space::m);
+  int at = 0;
+  auto const one = [&](std::string_view number, Text label, std::string const& hint = {}) {
+    if (at % columns != 0)
+      ImGui::SameLine(0, 0);
+    else if (at > 0)
+      gap(frame, space::m);
+    ++at;
+    small_figure(frame, number, frame.tr(label), width);
+    if (!hint.empty() && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", hint.c_str());
+  };
+  auto const& m = s.machine;
+  one(count(static_cast<double>(given.samples), l), Text::samples);
+  one(count(static_cast<double>(given.rounds), l), Text::rounds);
+  one(count(given.credits, l), Text::credits, frame.tr(Text::credits_hint));
+  one(duration(given.hours * 3600, l), Text::hours);
   // Samples take electricity: nought beside them is not known.
   bool const measured = given.kwh > 0 || given.samples == 0;
-  small_figure(frame, measured ? kilowatt_hours(given.kwh) : "–", frame.tr(Text::energy), half);
-  if (ImGui::IsItemHovered()) {
-    auto const& m = s.machine;
-    ImGui::SetTooltip("%s",
-                      fill(m.watts_measured ? Text::energy_measured : Text::energy_hint,
-                           l,
-                           {decimal(m.watts_per_core, 2)})
-                          .c_str());
-  }
+  one(measured ? kilowatt_hours(given.kwh) : "–",
+      Text::energy,
+      fill(m.watts_measured ? Text::energy_measured : Text::energy_hint,
+           l,
+           {decimal(m.watts_per_core, 2)}));
   auto const& spans = state.period == 0 ? s.by_hour : state.period == 1 ? s.by_day : s.by_week;
   if (std::ranges::none_of(spans, [](auto const& span) { return span.samples > 0; })) return;
   gap(frame, space::m);

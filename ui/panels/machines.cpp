@@ -75,7 +75,7 @@ void machine_row(Frame& frame, Machine const& m, MachinesState& state) {
       frame.machine_requests.push_back({.kind = Kind::forget, .id = m.id});
   }
   ImGui::SetCursorScreenPos({begin.x, begin.y + frame.px(38)});
-  gap(frame, space::s);
+  gap(frame, space::m);
 }
 
 void list_of_machines(Frame& frame, MachinesState& state) {
@@ -230,7 +230,7 @@ void let_watch(Frame& frame, MachinesState& state) {
     if (sure(frame, state, w.peer_id, Text::remove_watcher))
       frame.machine_requests.push_back({.kind = Kind::unpair, .id = w.peer_id});
     ImGui::SetCursorScreenPos({begin.x, begin.y + frame.px(38)});
-    gap(frame, space::s);
+    gap(frame, space::m);
   }
 }
 

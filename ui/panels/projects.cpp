@@ -170,7 +170,7 @@ void task_buttons(Frame& frame, node::TaskView const& t, ProjectsState& state) {
       ImGui::SetClipboardText(t.link.c_str());
       state.copied_until = ImGui::GetTime() + kCopiedFor;
     }
-    ImGui::SameLine(0, frame.px(space::s));
+    if (frame.may_steer()) ImGui::SameLine(0, frame.px(space::s));
   }
   leave_buttons(frame, t.operator_id.empty() ? t.prefix : name, state);
 }

@@ -43,7 +43,7 @@ void figures(Frame const& frame) {
   auto const relayed = static_cast<std::size_t>(std::count_if(
       s.peers.begin(), s.peers.end(), [](node::PeerView const& p) { return p.relayed; }));
   auto const& l = frame.language;
-  Columns row(frame, "figures", 190, 3);
+  Columns row(frame, "figures", 165, 3);
   row.card("connections", [&] {
     figure(frame,
            frame.tr(Text::connections),
