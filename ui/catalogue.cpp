@@ -176,6 +176,8 @@ constexpr std::array kCatalogue{
     Entry{Text::train_this_hint, "What trains now finishes its epoch, is saved, and waits.", "当前训练的项目会完成本轮、保存并等待。"},
     Entry{Text::leave, "Leave", "退出"},
     Entry{Text::leave_hint, "Stops, forgets the project and frees its disk space.", "停止并忘记该项目，释放磁盘空间。"},
+    Entry{Text::preview_title, "A look at its data", "数据示例"},
+    Entry{Text::trains_next, "Then it trains {}", "之后训练 {}"},
     Entry{Text::leave_sure, "Leave and delete", "退出并删除"},
     Entry{Text::leave_text, "Its data and what was saved here are deleted. The others keep the model.", "其数据和本机保存的内容将被删除。其他人仍保留模型。"},
     Entry{Text::stay, "Stay", "留下"},

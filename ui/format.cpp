@@ -122,4 +122,13 @@ std::string readable_key(std::string_view id) {
   return out;
 }
 
+std::string printable(std::string_view words) {
+  std::string out;
+  for (char const c : words) {
+    auto const byte = static_cast<unsigned char>(c);
+    out += byte >= 0x20 && byte < 0x7f ? c : byte == '\n' ? ' ' : '.';
+  }
+  return out;
+}
+
 }  // namespace waggle::ui

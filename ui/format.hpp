@@ -29,4 +29,8 @@ namespace waggle::ui {
 /// A key in groups of four, to be read aloud and compared: 12D3 KooW …
 [[nodiscard]] std::string readable_key(std::string_view id);
 
+/// Bytes of a text on one line; what is no letter of ASCII, which would come out as a box, as a
+/// dot.
+[[nodiscard]] std::string printable(std::string_view words);
+
 }  // namespace waggle::ui

@@ -190,6 +190,8 @@ enum class Text : std::uint16_t {
   train_this_hint,
   leave,
   leave_hint,
+  preview_title,
+  trains_next,
   leave_sure,
   leave_text,
   stay,

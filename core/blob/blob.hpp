@@ -85,13 +85,14 @@ class BlobService {
   /// Fetches what is missing from several providers at once, each chunk verified, resuming; serves
   /// each as soon as it is held. `hints` are asked first. Returns the local path. Waits and retries
   /// while no provider is there, until `deadline`. Errors: not_found, too_large (the disk or our
-  /// share of it is full: need, have, path), refused (larger than any blob), io, timeout,
-  /// cancelled.
+  /// share of it is full: need, have, path), refused (larger than any blob, or than `most` bytes),
+  /// io, timeout, cancelled.
   [[nodiscard]] Co<Result<std::filesystem::path>> fetch(
       BlobId id,
       std::vector<PeerId> hints,
       std::function<void(FetchProgress const&)> progress,
-      TimePoint deadline);
+      TimePoint deadline,
+      std::uint64_t most = kMaxBlobBytes);
 
   /// Only blobs of joined tasks are served and advertised; this replaces the set.
   void serve_only(std::set<BlobId> ids);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/base/log.hpp"
+#include "core/base/text.hpp"
 #include "core/blob/detail/service_state.hpp"
 #include "core/blob/providers.hpp"
 
@@ -110,7 +111,8 @@ Co<Result<std::filesystem::path>> BlobService::fetch(
     BlobId id,
     std::vector<PeerId> hints,
     std::function<void(FetchProgress const&)> progress,
-    TimePoint deadline) {
+    TimePoint deadline,
+    std::uint64_t most) {
   auto* const state = state_.get();
   if (state->scope.cancelled()) co_return Error{Errc::cancelled, "blobs are closing"};
   auto& slot = state->fetches[id];
@@ -124,7 +126,13 @@ Co<Result<std::filesystem::path>> BlobService::fetch(
   ++fetch->waiters;
   std::optional<Error> left;
   while (!fetch->done() && !left) {
-    if (progress) progress(fetch->progress());
+    auto const now = fetch->progress();
+    if (now.total > most) {
+      left = Error{Errc::refused,
+                   cat("the blob holds ", now.total, " bytes, at most ", most, " are taken")};
+      break;
+    }
+    if (progress) progress(now);
     auto const waited = co_await fetch->changed.wait(deadline);
     if (waited) continue;
     left = waited.error().code == Errc::timeout ? fetch->timed_out() : waited.error();

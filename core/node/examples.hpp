@@ -25,6 +25,17 @@ struct Example {
   std::string text;                  ///< text: how the model went on
 };
 
+/// What a task's operator shows of its data before somebody joins.
+struct Preview {
+  static constexpr std::size_t kMost = 8;
+  static constexpr std::size_t kMostText = 200;  ///< bytes of a piece of text
+
+  std::string operator_id;
+  std::string prefix;
+  std::vector<std::string> labels;
+  std::vector<Example> items;  ///< without guesses
+};
+
 /// Example predictions of the model that trains here, as plain values; made only while somebody
 /// asks for them. Fields are only ever added.
 struct Examples {
@@ -40,6 +51,8 @@ struct Examples {
   double time = 0;                  ///< Unix seconds
   std::vector<std::string> labels;  ///< the classes' names; empty: they have numbers only
   std::vector<Example> items;
+  static constexpr std::size_t kMostPreviews = 8;
+  std::vector<Preview> previews;  ///< of tasks that somebody looks at
 };
 
 }  // namespace waggle::node

@@ -360,12 +360,18 @@ std::vector<TaskView> JobRunner::tasks() const {
   if (session_) views.push_back(session_->view());
   if (wanted_) views.push_back(wanted_->view);
   for (auto const& [key, entry] : joined_.all())
-    if (session_key_ != key) views.push_back(entry.view);
+    if (session_key_ != key) {
+      views.push_back(entry.view);
+      if (session_ && next_ && key_of(*next_) == key)
+        views.back().reason =
+            cat("it trains next, once ", views.front().title, " has finished its epoch");
+    }
   return views;
 }
 
-std::shared_ptr<Examples const> JobRunner::examples() const {
-  return session_ ? session_->examples() : nullptr;
+std::shared_ptr<Examples const> JobRunner::examples() {
+  auto made = session_ ? session_->examples() : nullptr;
+  return known_ ? known_->with_previews(std::move(made)) : made;
 }
 
 void JobRunner::want_examples() {

@@ -39,8 +39,9 @@ class JobRunner {
   /// The one that trains, the one that is looked for, those that wait.
   [[nodiscard]] std::vector<TaskView> tasks() const;
   [[nodiscard]] std::vector<KnownTaskView> known_tasks();
-  /// Of the task that trains; null if none were made. want_examples() has some made.
-  [[nodiscard]] std::shared_ptr<Examples const> examples() const;
+  /// Of the task that trains, with the previews of those looked at; null if there are none.
+  /// want_examples() has some made.
+  [[nodiscard]] std::shared_ptr<Examples const> examples();
   void want_examples();
 
   /// Null while nothing has been begun, and for a job that only looks.

@@ -4,16 +4,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/file.hpp"
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/device/machine.hpp"
+#include "core/node/examples_json.hpp"
 #include "core/node/task_files.hpp"
 
 namespace waggle::node {
 namespace {
 
 constexpr Duration kLookTime = std::chrono::minutes(1);
+constexpr Duration kPreviewTime = std::chrono::minutes(1);
 constexpr Duration kBrowseFor = std::chrono::minutes(10);
 constexpr Duration kDirectoryTime = std::chrono::seconds(20);
 constexpr Duration kDirectoryEvery = std::chrono::minutes(2);
@@ -134,6 +137,7 @@ Co<void> KnownTasks::find(task::Link link, std::uint64_t serial) {
     view.reason = found.error().detail;
   } else if (auto const* const task = std::get_if<FoundTask>(&*found)) {
     view = card(task->record, "link");
+    want_preview(task->record);
     // With the addresses of the link that was given, so that joining may use them.
     link.operator_id = task->record.operator_id;
     view.link = link.text();
@@ -142,6 +146,59 @@ Co<void> KnownTasks::find(task::Link link, std::uint64_t serial) {
     for (auto const& id : std::get<NeedsChoice>(*found).operators)
       view.choices.push_back(crypto::to_text(id));
   }
+}
+
+void KnownTasks::want_preview(task::TaskRecord const& record) {
+  auto const d = task::Definition::parse(record.toml, cat("task ", record.prefix));
+  auto const ref = std::ranges::find(record.blobs, kPreviewBlob, &task::BlobRef::name);
+  if (!d || d->data.preview == 0 || ref == record.blobs.end()) return;
+  auto const known = std::ranges::find(previews_, ref->id, &decltype(previews_)::value_type::first);
+  if (known != previews_.end()) return;
+  if (previews_.size() >= Examples::kMostPreviews) previews_.pop_front();
+  previews_.emplace_back(ref->id, Preview{});
+  scope_.spawn("a task's preview", fetch_preview(record.operator_id, record.prefix, ref->id));
+}
+
+Co<void> KnownTasks::fetch_preview(PeerId operator_id, std::string prefix, blob::BlobId id) {
+  std::vector<PeerId> hints;
+  for (auto const& peer : services_.swarm().peers()) hints.push_back(peer.id);
+  std::function<void(blob::FetchProgress const&)> const silent;
+  auto const deadline = services_.runtime().now() + kPreviewTime;
+  auto const path =
+      co_await services_.blobs().fetch(id, std::move(hints), silent, deadline, kMaxPreviewBytes);
+  if (!path && path.error().code == Errc::cancelled) co_return;
+  auto read = [&path]() -> Result<Preview> {
+    if (!path) return path.error();
+    WAGGLE_TRY(auto const text, read_file(*path, kMaxPreviewBytes));
+    return preview_from_json(as_text(text));
+  };
+  auto preview = co_await on(services_.disk(), services_.runtime(), std::move(read));
+  auto const at = std::ranges::find(previews_, id, &decltype(previews_)::value_type::first);
+  if (at == previews_.end()) co_return;
+  if (!preview) {
+    // Asked for again when somebody looks again.
+    log::info("node", "no preview of ", prefix, ": ", preview.error().detail);
+    previews_.erase(at);
+    co_return;
+  }
+  at->second = *std::move(preview);
+  // Whose it is the signed record says, not the blob.
+  at->second.operator_id = crypto::to_text(operator_id);
+  at->second.prefix = std::move(prefix);
+  joint_.reset();
+}
+
+std::shared_ptr<Examples const> KnownTasks::with_previews(std::shared_ptr<Examples const> made) {
+  bool const any =
+      std::ranges::any_of(previews_, [](auto const& known) { return !known.second.items.empty(); });
+  if (!any) return made;
+  if (joint_ && made == made_) return joint_;
+  auto joint = made ? std::make_shared<Examples>(*made) : std::make_shared<Examples>();
+  for (auto const& [id, preview] : previews_)
+    if (!preview.items.empty()) joint->previews.push_back(preview);
+  made_ = std::move(made);
+  joint_ = std::move(joint);
+  return joint_;
 }
 
 void KnownTasks::browse() {
@@ -166,6 +223,7 @@ Co<void> KnownTasks::read_directory() {
         auto view = card(record, "directory");
         view.description = cut(std::move(view.description), kMostDescribed);
         listed_.push_back(std::move(view));
+        if (listed_.size() <= Examples::kMostPreviews) want_preview(record);
       }
     } else {
       log::debug("node", "the public directory was not read: ", records.error().detail);

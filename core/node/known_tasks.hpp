@@ -2,18 +2,22 @@
 #pragma once
 
 #include <list>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/scope.hpp"
 #include "core/node/commands.hpp"
+#include "core/node/examples.hpp"
 #include "core/node/joined_tasks.hpp"
 
 namespace waggle::node {
 
 /// The cards of tasks that a person could join: of links that were looked at, of the public
-/// directory while somebody browses, and of those that are joined. Looking joins nothing, downloads
-/// nothing but the signed record, and keeps nothing on disk. Thread: the network thread.
+/// directory while somebody browses, and of those that are joined. Looking joins nothing and
+/// downloads nothing but the signed record and, where it names one, a preview of at most
+/// kMaxPreviewBytes. Thread: the network thread.
 class KnownTasks {
  public:
   static constexpr std::size_t kMostLooked = 16;  ///< the oldest makes way
@@ -33,6 +37,10 @@ class KnownTasks {
 
   [[nodiscard]] std::vector<KnownTaskView> views();
 
+  /// `made` (may be null) with the previews of the cards; null if there is neither. The same
+  /// pointer as long as nothing changed.
+  [[nodiscard]] std::shared_ptr<Examples const> with_previews(std::shared_ptr<Examples const> made);
+
   /// What is joined changed: the next views() shows it.
   void refresh() noexcept { judged_ = {}; }
 
@@ -47,6 +55,9 @@ class KnownTasks {
   [[nodiscard]] Co<void> read_directory();
   [[nodiscard]] KnownTaskView card(task::TaskRecord const& record, std::string source) const;
   void judge(KnownTaskView& view) const;
+  /// Has the preview fetched that the record names, unless it is here or on its way.
+  void want_preview(task::TaskRecord const& record);
+  [[nodiscard]] Co<void> fetch_preview(PeerId operator_id, std::string prefix, blob::BlobId id);
 
   Services& services_;
   JoinedTasks const& joined_;
@@ -57,6 +68,10 @@ class KnownTasks {
   TimePoint browse_until_{};
   Signal browse_asked_;
   TimePoint judged_{};
+  /// By blob, newest last; an empty one is on its way or could not be had.
+  std::list<std::pair<blob::BlobId, Preview>> previews_;
+  std::shared_ptr<Examples const> made_;  ///< what with_previews() was last given and gave
+  std::shared_ptr<Examples const> joint_;
   std::uint64_t memory_ = 0;  ///< available, at the last look
   std::uint64_t disk_ = 0;
   Scope scope_;

@@ -151,6 +151,7 @@ struct Node::State {
     observer = std::make_unique<Observer>(*services, *runner, latest);
     releases = std::make_unique<ReleaseWatch>(*services, release_key());
     let_watch();
+    observer->begin();
     runner->announce_start();
     open_door();
     std::optional<Outcome> done;

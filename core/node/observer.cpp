@@ -88,6 +88,10 @@ Observer::Observer(Services& services, JobRunner& runner, Latest<Snapshot>& into
       into_(into),
       started_(services.runtime().now()),
       scope_(services.runtime()) {
+}
+
+void Observer::begin() {
+  publish();
   scope_.spawn("observer", watch());
 }
 
@@ -109,41 +113,46 @@ Co<void> Observer::read_ledger() {
   by_week_ = std::move(look.by_week);
 }
 
+void Observer::publish() {
+  auto& runtime = services_.runtime();
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->version = services_.options().version;
+  snapshot->pid = ::getpid();
+  snapshot->time = runtime.unix_time();
+  snapshot->uptime = to_seconds(runtime.now() - started_);
+  snapshot->peer_id = crypto::to_text(services_.swarm().self());
+  for (auto const& address : services_.swarm().addresses())
+    snapshot->addresses.push_back(address.text());
+  for (auto const& peer : services_.swarm().peers())
+    snapshot->peers.push_back(view_of(peer, runtime.now()));
+  snapshot->tasks = runner_.tasks();
+  snapshot->known_tasks = runner_.known_tasks();
+  if (auto const* const guest = runner_.guest()) {
+    snapshot->guest = guest->view();
+    snapshot->machine = guest->machine();
+    snapshot->settings = guest->settings();
+  }
+  snapshot->today = today_;
+  snapshot->week = week_;
+  snapshot->all_time = all_;
+  snapshot->by_hour = by_hour_;
+  snapshot->by_day = by_day_;
+  snapshot->by_week = by_week_;
+  snapshot->socket_bytes_in = services_.swarm().socket_bytes_in();
+  snapshot->socket_bytes_out = services_.swarm().socket_bytes_out();
+  snapshot->dht_table = services_.dht().table_size();
+  snapshot->dht_records = services_.dht().stored_records();
+  snapshot->clock_offset = services_.dht().clock_offset();
+  snapshot->notices = services_.notices();
+  if (also_) also_(*snapshot);
+  into_.set(std::move(snapshot));
+}
+
 Co<void> Observer::watch() {
   auto& runtime = services_.runtime();
   for (int tick = 0;; ++tick) {
     if (tick % kLedgerEvery == 0) co_await read_ledger();
-    auto snapshot = std::make_shared<Snapshot>();
-    snapshot->version = services_.options().version;
-    snapshot->pid = ::getpid();
-    snapshot->time = runtime.unix_time();
-    snapshot->uptime = to_seconds(runtime.now() - started_);
-    snapshot->peer_id = crypto::to_text(services_.swarm().self());
-    for (auto const& address : services_.swarm().addresses())
-      snapshot->addresses.push_back(address.text());
-    for (auto const& peer : services_.swarm().peers())
-      snapshot->peers.push_back(view_of(peer, runtime.now()));
-    snapshot->tasks = runner_.tasks();
-    snapshot->known_tasks = runner_.known_tasks();
-    if (auto const* const guest = runner_.guest()) {
-      snapshot->guest = guest->view();
-      snapshot->machine = guest->machine();
-      snapshot->settings = guest->settings();
-    }
-    snapshot->today = today_;
-    snapshot->week = week_;
-    snapshot->all_time = all_;
-    snapshot->by_hour = by_hour_;
-    snapshot->by_day = by_day_;
-    snapshot->by_week = by_week_;
-    snapshot->socket_bytes_in = services_.swarm().socket_bytes_in();
-    snapshot->socket_bytes_out = services_.swarm().socket_bytes_out();
-    snapshot->dht_table = services_.dht().table_size();
-    snapshot->dht_records = services_.dht().stored_records();
-    snapshot->clock_offset = services_.dht().clock_offset();
-    snapshot->notices = services_.notices();
-    if (also_) also_(*snapshot);
-    into_.set(std::move(snapshot));
+    publish();
     auto const slept = co_await runtime.sleep_for(kPeriod);
     if (!slept) co_return;
   }

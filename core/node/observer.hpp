@@ -21,10 +21,15 @@ class Observer {
   ~Observer();
   [[nodiscard]] Co<void> close();
 
+  /// Publishes the first one at once, then one each period. The contribution follows once the
+  /// ledger was read.
+  void begin();
+
   /// Adds to each snapshot what others know.
   void also(std::function<void(Snapshot&)> add) { also_ = std::move(add); }
 
  private:
+  void publish();
   [[nodiscard]] Co<void> watch();
   [[nodiscard]] Co<void> read_ledger();
 

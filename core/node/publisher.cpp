@@ -2,11 +2,13 @@
 #include "core/node/publisher.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/node/events.hpp"
+#include "core/node/examples_json.hpp"
 #include "core/node/task_files.hpp"
 #include "core/node/trainer.hpp"
 #include "core/task/link.hpp"
@@ -76,9 +78,41 @@ Co<Result<task::BlobRef>> add_blob(Services& services, std::string name, fs::pat
   co_return task::BlobRef{std::move(name), id, size};
 }
 
-Co<Result<task::BlobRef>> initial_weights(Services& services,
-                                          task::Definition definition,
-                                          std::map<std::string, fs::path> files) {
+// The held-out samples that the task asks for; fewer where the model shows fewer.
+Co<Result<task::BlobRef>> add_preview(Services& services,
+                                      Trainer& trainer,
+                                      task::Definition definition,
+                                      TimePoint deadline) {
+  Preview preview;
+  preview.prefix = definition.prefix;
+  preview.labels = definition.data.labels;
+  WAGGLE_CO_TRY(preview.items, co_await trainer.examples(deadline));
+  auto const most = static_cast<std::size_t>(definition.data.preview);
+  if (preview.items.size() > most) preview.items.resize(most);
+  for (auto& item : preview.items) {
+    item.guesses.clear();
+    item.text = std::exchange(item.prompt, {}).substr(0, Preview::kMostText);
+  }
+  auto const json = to_json(preview);
+  if (json.size() > kMaxPreviewBytes)
+    co_return Error{Errc::too_large,
+                    cat("the preview of ",
+                        preview.items.size(),
+                        " samples takes ",
+                        json.size(),
+                        " bytes, at most ",
+                        kMaxPreviewBytes,
+                        "; make data.preview smaller")};
+  auto content = to_bytes(as_bytes(json));
+  auto const size = content.size();
+  WAGGLE_CO_TRY(auto const id, co_await services.blobs().add_bytes(std::move(content)));
+  co_return task::BlobRef{std::string(kPreviewBlob), id, size};
+}
+
+// What only a model can make: initial weights, and the preview where the task has one.
+Co<Result<std::vector<task::BlobRef>>> model_blobs(Services& services,
+                                                   task::Definition definition,
+                                                   std::map<std::string, fs::path> files) {
   TrainerOptions options;
   options.files = std::move(files);
   options.threads = services.options().threads;
@@ -88,12 +122,24 @@ Co<Result<task::BlobRef>> initial_weights(Services& services,
                 co_await Trainer::start(services, definition, std::move(options), deadline));
   auto const path = services.options().data_dir / "initial-weights.safetensors";
   auto written = co_await trainer->write_weights(path, deadline);
+  std::vector<task::BlobRef> blobs;
+  std::optional<Error> failed;
+  if (written && definition.data.preview > 0) {
+    auto preview = co_await add_preview(services, *trainer, definition, deadline);
+    if (preview)
+      blobs.push_back(*std::move(preview));
+    else
+      failed = std::move(preview).error();
+  }
   co_await trainer->close();
   if (!written) co_return std::move(written).error();
-  auto blob = co_await add_blob(services, std::string(kWeightsBlob), path);
+  if (failed) co_return *std::move(failed);
+  auto weights = co_await add_blob(services, std::string(kWeightsBlob), path);
   std::error_code ec;
   fs::remove(path, ec);
-  co_return blob;
+  if (!weights) co_return std::move(weights).error();
+  blobs.push_back(*std::move(weights));
+  co_return blobs;
 }
 
 }  // namespace
@@ -128,8 +174,8 @@ Co<Result<FoundTask>> publish_task(Services& services, PublishJob job, EventSink
     }
     events(events::state(
         services, "preparing", cat("preparing ", definition.title, ": initial weights")));
-    WAGGLE_CO_TRY(auto weights, co_await initial_weights(services, definition, std::move(files)));
-    record.blobs.push_back(std::move(weights));
+    WAGGLE_CO_TRY(auto made, co_await model_blobs(services, definition, std::move(files)));
+    for (auto& ref : made) record.blobs.push_back(std::move(ref));
   }
   record.toml = definition.to_toml();
   FoundTask published{record, record.seal(key)};

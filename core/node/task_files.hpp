@@ -15,6 +15,9 @@ namespace waggle::node {
 /// The blob that holds a task's initial weights, as safetensors.
 inline constexpr std::string_view kWeightsBlob = "weights.safetensors";
 
+/// The blob that holds what a task shows of its data before somebody joins, as Preview's JSON.
+inline constexpr std::string_view kPreviewBlob = "preview.json";
+
 /// Fetches every blob that a task names; local paths by the blob's name. Errors as
 /// BlobService::fetch.
 [[nodiscard]] Co<Result<std::map<std::string, std::filesystem::path>>> fetch_files(

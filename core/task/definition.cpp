@@ -78,6 +78,7 @@ std::string Definition::to_toml() const {
     if (field.name == "step_every" && train.step_every == 0) continue;
     // Peers of before this field refuse a task that has it, so it travels only where it is used.
     if (field.name == "labels" && data.labels.empty()) continue;
+    if (field.name == "preview" && data.preview == 0) continue;
     out += cat(field.name, " = ", detail::value_text(field, *this), "\n");
   }
   return out;
@@ -88,7 +89,8 @@ std::string Definition::trainer_json() const {
   std::string_view section;
   for (auto const& field : detail::fields()) {
     if (field.section != "model" && field.section != "data" && field.section != "train") continue;
-    if (field.name == "labels") continue;  // for people: the trainer knows numbers
+    // For people: the trainer knows numbers.
+    if (field.name == "labels" || field.name == "preview") continue;
     bool const opens = field.section != section;
     if (opens) out += cat(section.empty() ? "\"" : "},\"", field.section, "\":{");
     section = field.section;

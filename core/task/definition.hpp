@@ -53,6 +53,7 @@ struct Definition {
     std::vector<double> std;
     std::int64_t crop_padding = 0;
     bool flip = false;
+    std::int64_t preview = 0;    ///< samples that a volunteer sees before joining; 0: none
     double test_fraction = 0.1;  ///< text without test files: the last part is held out
     friend bool operator==(Data const&, Data const&) = default;
   } data;

@@ -7,6 +7,8 @@ using namespace waggle;
 
 // What is read is within the limits, and reads the same once more.
 int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  if (auto const preview = node::preview_from_json(as_text(fuzz::input(data, size))))
+    WAGGLE_ASSERT(preview->items.size() <= node::Preview::kMost);
   auto const read = node::examples_from_json(as_text(fuzz::input(data, size)));
   if (!read) return 0;
   WAGGLE_ASSERT(read->items.size() <= node::Examples::kMost);

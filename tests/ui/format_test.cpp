@@ -59,3 +59,8 @@ TEST_CASE("a date is two figures for the month and two for the day") {
   REQUIRE(words.size() == 5);
   CHECK(words[2] == '-');
 }
+
+TEST_CASE("bytes that are no letters become dots, and a new line a space") {
+  CHECK(printable("in the\nbeginning\x01\xff") == "in the beginning..");
+  CHECK(printable("").empty());
+}

@@ -146,6 +146,7 @@ int main(int argc, char** argv) {
     if (!read) return fail(read.error().detail);
     examples = *std::move(read);
   }
+  stbi_write_force_png_filter = 0;  // flat colours compress best as they are
   auto screen = Offscreen::open();
   if (!screen) return fail(screen.error().detail);
   int drawn = 0;

@@ -127,6 +127,14 @@ void words(Frame const& frame, node::TaskView const& t) {
                 {count(static_cast<double>(std::min(t.swarm_samples, t.target_batch_size)),
                        frame.language),
                  count(static_cast<double>(t.target_batch_size), frame.language)})));
+  for (auto const& other : frame.snapshot->tasks)
+    if (values_in(other.reason, tr(Text::said_next, Language::english)))
+      text(frame,
+           Font::small,
+           c.muted,
+           fill(Text::trains_next,
+                frame.language,
+                {other.title.empty() ? other.prefix : other.title}));
   if (t.swarm_epoch > t.epoch)
     text(frame,
          Font::small,

@@ -168,16 +168,6 @@ void pictures(Frame const& frame, node::Examples const& examples) {
   }
 }
 
-// Bytes that are no letters would come out as boxes.
-std::string printable(std::string_view words) {
-  std::string out;
-  for (char const c : words) {
-    auto const byte = static_cast<unsigned char>(c);
-    out += byte >= 0x20 && byte < 0x7f ? c : byte == '\n' ? ' ' : '.';
-  }
-  return out;
-}
-
 void texts(Frame const& frame, node::Examples const& examples) {
   heading(frame, fill(Text::examples_text_title, frame.language, {cat(examples.epoch)}));
   for (auto const& item : examples.items) {

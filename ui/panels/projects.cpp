@@ -111,6 +111,68 @@ void samples(Frame& frame, node::TaskView const& t) {
   if (shown > 0) gap(frame, space::m);
 }
 
+std::string preview_label(node::Preview const& preview, std::int64_t label) {
+  if (label < 0) return {};
+  auto const at = static_cast<std::size_t>(label);
+  return at < preview.labels.size() ? preview.labels[at] : cat(label);
+}
+
+// A few samples of the data as its operator shows them, before anything is downloaded.
+void preview(Frame& frame, std::string const& operator_id, std::string const& prefix) {
+  frame.wants_examples = true;
+  if (frame.examples == nullptr) return;
+  auto const& all = frame.examples->previews;
+  auto const at = std::ranges::find_if(all, [&](node::Preview const& p) {
+    return p.operator_id == operator_id && p.prefix == prefix;
+  });
+  if (at == all.end() || at->items.empty()) return;
+  auto const& c = frame.colours();
+  float const size = frame.px(64);
+  float const cell = frame.px(88);
+  float const begin = ImGui::GetCursorPosX();
+  auto const columns = std::max(1, static_cast<int>(ImGui::GetContentRegionAvail().x / cell));
+  text(frame, Font::small, c.muted, frame.tr(Text::preview_title));
+  gap(frame, space::xs);
+  int shown = 0;
+  for (auto const& item : at->items) {
+    if (item.pixels.empty()) {
+      if (item.text.empty()) continue;
+      wrapped(frame, Font::body, c.text, cat("…", printable(item.text), "…"));
+      gap(frame, space::s);
+      continue;
+    }
+    if (shown % columns != 0)
+      ImGui::SameLine(begin + cell * static_cast<float>(shown % columns), 0);
+    else if (shown > 0)
+      gap(frame, space::s);
+    ImGui::BeginGroup();
+    picture(frame, item, size);
+    text(frame,
+         Font::small,
+         c.muted,
+         fitted(frame, Font::small, preview_label(*at, item.label), cell - frame.px(space::s)));
+    ImGui::EndGroup();
+    ++shown;
+  }
+  gap(frame, space::m);
+}
+
+// How far the task that trains now is from making way.
+void next_in_line(Frame const& frame, node::TaskView const& t) {
+  auto const* const now = frame.task();
+  if (now == nullptr || now == &t || now->target_batch_size == 0) return;
+  if (!values_in(t.reason, tr(Text::said_next, Language::english))) return;
+  double const share = std::min(
+      1.0, static_cast<double>(now->swarm_samples) / static_cast<double>(now->target_batch_size));
+  gap(frame, space::s);
+  bar(frame, share, share, frame.px(8));
+  if (now->eta >= 1 && now->eta < 86'400)
+    text(frame,
+         Font::small,
+         frame.colours().muted,
+         fill(Text::time_left_short, frame.language, {duration(now->eta, frame.language)}));
+}
+
 void operators(Frame& frame, std::string const& prefix, std::vector<std::string> const& choices) {
   wrapped(frame, Font::body, frame.colours().text, frame.tr(Text::link_choice));
   gap(frame, space::s);
@@ -199,6 +261,7 @@ void task_card(Frame& frame, node::TaskView const& t, ProjectsState& state) {
             Font::body,
             t.state == "failed" ? c.bad : c.warn,
             translated(t.reason, frame.language));
+  next_in_line(frame, t);
   if (t.state == "fetching" && t.fetch_total > 0) {
     gap(frame, space::s);
     double const share = static_cast<double>(t.fetch_done) / static_cast<double>(t.fetch_total);
@@ -213,7 +276,10 @@ void task_card(Frame& frame, node::TaskView const& t, ProjectsState& state) {
   }
   gap(frame, space::m);
   if (auto const* const known = card_of(frame, t)) {
-    if (&t == frame.task()) samples(frame, t);
+    if (&t == frame.task())
+      samples(frame, t);
+    else
+      preview(frame, t.operator_id, t.prefix);
     about(frame, *known);
   } else {
     fact(frame, Text::prefix, t.prefix);
@@ -256,6 +322,7 @@ void known_card(Frame& frame, node::KnownTaskView const& k) {
     gap(frame, space::m);
     return dismiss();
   }
+  preview(frame, k.operator_id, k.prefix);
   about(frame, k);
   gap(frame, space::s);
   wrapped(frame,

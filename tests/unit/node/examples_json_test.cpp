@@ -45,6 +45,44 @@ TEST_CASE("examples survive the way to JSON and back, but for bytes that are no 
   CHECK(back->items[1].prompt == "In the beginning");
 }
 
+TEST_CASE("previews travel beside the examples, without guesses, cut to what a card shows") {
+  Preview preview;
+  preview.operator_id = "12D3KooW";
+  preview.prefix = "fashion";
+  preview.labels = {"shirt", "shoe"};
+  preview.items = sample().items;
+  preview.items[1].text = std::string(199, 'a') + "äb";
+  auto const back = preview_from_json(to_json(preview));
+  REQUIRE(back);
+  CHECK(back->prefix == "fashion");
+  CHECK(back->labels.at(1) == "shoe");
+  REQUIRE(back->items.size() == 2);
+  CHECK(back->items[0].pixels == preview.items[0].pixels);
+  CHECK(back->items[0].guesses.empty());
+  CHECK(back->items[1].text == std::string(199, 'a'));
+  auto examples = sample();
+  for (int i = 0; i < 20; ++i) examples.previews.push_back(*back);
+  auto const read = examples_from_json(to_json(examples));
+  REQUIRE(read);
+  CHECK(read->previews.size() == Examples::kMostPreviews);
+  CHECK(read->previews[0].items[0].pixels == preview.items[0].pixels);
+  // Where there are none, the bytes are what they were before there were any.
+  CHECK(to_json(sample()).find("previews") == std::string::npos);
+}
+
+TEST_CASE("a preview that is none, or too large, is refused") {
+  CHECK_FALSE(preview_from_json("[]"));
+  CHECK_FALSE(preview_from_json("nonsense"));
+  auto const large = preview_from_json(std::string(kMaxPreviewBytes + 1, ' '));
+  REQUIRE_FALSE(large);
+  CHECK(large.error().detail == "a preview of 262145 bytes; at most 262144");
+  auto json = nlohmann::json::parse(to_json(sample()));
+  for (int i = 0; i < 50; ++i) json["items"].push_back(json["items"][0]);
+  auto const many = preview_from_json(json.dump());
+  REQUIRE(many);
+  CHECK(many->items.size() == Preview::kMost);
+}
+
 TEST_CASE("a picture whose pixels do not fit its size is left out") {
   auto json = nlohmann::json::parse(to_json(sample()));
   for (auto const& [name, value] :

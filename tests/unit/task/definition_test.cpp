@@ -84,6 +84,19 @@ TEST_CASE("the classes' names are one a class, and travel only where there are s
   refuses(text, "data.labels: only where data.format is idx-images");
 }
 
+TEST_CASE("a preview travels only where there is one, and not to the trainer") {
+  auto const with = changed("licence = \"MIT\"", "licence = \"MIT\"\npreview = 8");
+  auto const parsed = Definition::parse(with, "task.toml");
+  REQUIRE_MESSAGE(parsed, parsed.error().detail);
+  CHECK(parsed->data.preview == 8);
+  CHECK(*Definition::parse(parsed->to_toml(), "again") == *parsed);
+  CHECK(parsed->trainer_json().find("preview") == std::string::npos);
+  auto const without = Definition::parse(kSmall, "task.toml");
+  REQUIRE(without);
+  CHECK(without->to_toml().find("preview") == std::string::npos);
+  refuses(changed("licence = \"MIT\"", "licence = \"MIT\"\npreview = 9"), "data.preview");
+}
+
 TEST_SUITE("Definition") {
   TEST_CASE("reads the example tasks, and what it writes reads back equal") {
     for (std::string const name : {"fashion", "bible-gpt"}) {
