@@ -10,9 +10,10 @@ std::vector<Id> handover_keys(Storage& storage,
                               DhtTime now) {
   std::vector<Id> out;
   for (auto const& key : storage.keys(now)) {
-    auto const near = table.nearest(key, replicas);
-    bool const due = near.empty() || (distance(key, newcomer) < distance(key, near.back().id) &&
-                                      distance(key, table.own()) < distance(key, near.front().id));
+    auto const nearest = table.nearest(key, replicas);
+    bool const due =
+        nearest.empty() || (distance(key, newcomer) < distance(key, nearest.back().id) &&
+                            distance(key, table.own()) < distance(key, nearest.front().id));
     if (due) out.push_back(key);
   }
   return out;

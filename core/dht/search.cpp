@@ -126,10 +126,10 @@ Co<void> Dht::State::ask(Search& search, Lookup::Ask ask) {
         if (want.result->finished()) search.lookup.finish(ask.queries[k]);
       }
     }
-    auto& near = neighbours.emplace_back();
+    auto& nearby = neighbours.emplace_back();
     for (auto const& contact : found.nearest)
       if (contact.peer != host.self() && !blacklist.contains(contact.peer, runtime.now()))
-        near.push_back(contact);
+        nearby.push_back(contact);
   }
   // Who answers under another id than it was listed with is not where the search thinks.
   bool const stands_there = response->node == ask.peer.id;

@@ -136,9 +136,9 @@ Co<void> Dht::State::upkeep() {
     TimePoint const deadline = runtime.now() + 20 * options.wait_timeout;
     auto const searched = co_await search(std::move(wants), 1, deadline);
     if (!searched) co_return;
-    auto const& near = searched->front().nearest;
-    if (near.empty()) continue;
-    PeerId const peer = near[runtime.random_below(near.size())].peer;
+    auto const& nearest = searched->front().nearest;
+    if (nearest.empty()) continue;
+    PeerId const peer = nearest[runtime.random_below(nearest.size())].peer;
     TimePoint const until = call_deadline(peer, kNoDeadline);
     (void)co_await ping(peer, false, Trust::chosen, until);  // one more sample of the clock
   }

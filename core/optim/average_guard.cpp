@@ -246,17 +246,20 @@ StateVerdict AverageGuard::check_state(RoundReport const& report,
   Sums all;
   for (std::size_t p = 0; p < steps.size(); ++p) {
     std::string why;
-    auto const judge =
-        [&](Sums const& s, double unit, std::optional<double> ours, double near, char const* name) {
-          if (s.n == 0 || s.own <= 0 || !why.empty()) return;
-          double const moved = std::sqrt(s.moved);
-          double const own_length = std::sqrt(s.own);
-          double bound = kFarLength * own_length;
-          if (ours && unit > 0)
-            bound = std::max(kSpread * *ours, near) * unit + codec_error * own_length;
-          if (!(moved <= widened(s.n) * bound))
-            why = cat("its average state is ", moved / own_length, " of our ", name, " away");
-        };
+    auto const judge = [&](Sums const& s,
+                           double unit,
+                           std::optional<double> ours,
+                           double near_enough,
+                           char const* name) {
+      if (s.n == 0 || s.own <= 0 || !why.empty()) return;
+      double const moved = std::sqrt(s.moved);
+      double const own_length = std::sqrt(s.own);
+      double bound = kFarLength * own_length;
+      if (ours && unit > 0)
+        bound = std::max(kSpread * *ours, near_enough) * unit + codec_error * own_length;
+      if (!(moved <= widened(s.n) * bound))
+        why = cat("its average state is ", moved / own_length, " of our ", name, " away");
+    };
     if (us != p) {
       judge(steps[p], std::sqrt(steps[p].step), our_steps, kNearSteps, "parameters");
       judge(lengths[p], std::sqrt(lengths[p].own), our_lengths, kNearLength, "statistics");

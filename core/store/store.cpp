@@ -9,8 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include <sys/stat.h>
-
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/store/detail/database.hpp"
@@ -150,7 +148,9 @@ Result<Store> Store::open(std::filesystem::path const& file) {
                  migrations().back().version);
     log::info("store", notice);
   }
-  ::chmod(file.c_str(), 0600);
+  std::error_code ignored;
+  std::filesystem::permissions(
+      file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, ignored);
   auto state = std::make_unique<State>(std::move(opened.database));
   state->notice = std::move(notice);
   return Store(std::move(state));

@@ -5,7 +5,7 @@
 # end of libFuzzer's report and where its input lies, and the exit status is 1.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
-total=${1:-240}
+total=${1:-150}
 build=${2:-$root/build/fuzz}
 
 shopt -s nullglob

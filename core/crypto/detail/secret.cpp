@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "core/crypto/detail/secret.hpp"
 
-#include <cerrno>
-#include <cstring>
+#include <filesystem>
 
 #include <sodium.h>
-#include <sys/stat.h>
 
 #include "core/base/assert.hpp"
 #include "core/base/file.hpp"
@@ -23,14 +21,16 @@ void start_sodium() {
 }
 
 Result<SecretBytes> read_secret(std::filesystem::path const& path) {
-  struct stat info {};
-
-  if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
-      (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+  using std::filesystem::perms;
+  std::error_code failed;
+  auto const status = std::filesystem::status(path, failed);
+  if (std::filesystem::is_regular_file(status) &&
+      (status.permissions() & (perms::group_all | perms::others_all)) != perms::none) {
     log::warning("crypto", path.string(), " was open to other users; its mode is now 0600");
-    if (::chmod(path.c_str(), static_cast<mode_t>(FileMode::secret)) != 0)
+    std::filesystem::permissions(path, static_cast<perms>(FileMode::secret), failed);
+    if (failed)
       return Error{Errc::io,
-                   cat("cannot tighten the mode of ", path.string(), ": ", std::strerror(errno))};
+                   cat("cannot tighten the mode of ", path.string(), ": ", failed.message())};
   }
   WAGGLE_TRY(auto content, read_file(path, kMaxKeyFileBytes));
   return SecretBytes(std::move(content));
