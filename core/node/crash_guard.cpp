@@ -38,7 +38,13 @@ bool CrashGuard::failed() noexcept {
 }
 
 std::string crash_reason(Error const& last) {
-  return cat("the trainer failed ", kMost, " times in a row: ", one_line(last.detail));
+  return cat("the trainer failed ",
+             kMost,
+             " times in a row: ",
+             one_line(last.detail),
+             last.code == Errc::too_large
+                 ? "; it needs more memory than max_memory, or this computer, allows"
+                 : "");
 }
 
 }  // namespace waggle::node
