@@ -53,6 +53,7 @@ Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
   if (flags.power) options.guest.power = *flags.power;
   options.cpu_share = config.cpu_share;
   options.limits = config.limits;
+  options.trainer = config.trainer;
   options.flags = literals(flags);
   options.always = flags.always;
   options.threads_wanted = flags.threads.value_or(config.threads.value_or(0));

@@ -52,7 +52,9 @@ void GuestPolicy::set(GuestSettings settings) {
   auto const& old = settings_;
   afresh(Cause::battery, old.on_battery != settings.on_battery);
   afresh(Cause::program, old.programs != settings.programs);
-  afresh(Cause::in_use, old.idle_minutes != settings.idle_minutes);
+  afresh(Cause::in_use,
+         old.idle_minutes != settings.idle_minutes ||
+             old.gpu_idle_minutes != settings.gpu_idle_minutes);
   afresh(Cause::quiet_hours, old.quiet_hours != settings.quiet_hours);
   afresh(Cause::heat, old.temperature != settings.temperature);
   afresh(Cause::cpu_load, old.cpu_load != settings.cpu_load);
@@ -83,11 +85,12 @@ GuestPolicy::Opinion GuestPolicy::opinion(Cause cause,
       if (!readings.program || settings_.programs.empty()) return {};
       return {Says::rest, cat(*readings.program, " is running")};
     case Cause::in_use: {
-      if (settings_.idle_minutes <= 0) return {};
+      int const minutes = settings_.wanted_idle_minutes(readings.on_gpu);
+      if (minutes <= 0) return {};
       if (readings.inhibitor) return {Says::rest, cat(*readings.inhibitor, " keeps the screen on")};
       if (!readings.idle_seconds) return {};
       double const idle = *readings.idle_seconds;
-      return if_rest(idle < 60.0 * settings_.idle_minutes, used_ago(idle));
+      return if_rest(idle < 60.0 * minutes, used_ago(idle));
     }
     case Cause::quiet_hours: {
       auto const left = minutes_left(settings_.quiet_hours, local);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -15,18 +16,25 @@
 namespace waggle::device {
 
 /// When to compute, [guest] in waggle.toml. The defaults let a server compute always: without
-/// a battery and a metered network none of these rules can hold, and the others are off until
-/// somebody sets them.
+/// a battery, a metered network and a desktop none of these rules can hold, and the others are off
+/// until somebody sets them.
 struct GuestSettings {
   PowerLevel power = PowerLevel::medium;
-  bool on_battery = false;          ///< compute on battery too
-  bool on_metered = false;          ///< compute on a metered network too
-  int idle_minutes = 0;             ///< only when nobody touched the machine for so long; 0: off
+  bool on_battery = false;  ///< compute on battery too
+  bool on_metered = false;  ///< compute on a metered network too
+  int idle_minutes = 0;     ///< only when nobody touched the machine for so long; 0: off
+  /// The same for work on a GPU, where the desktop stutters under what a processor does not feel.
+  int gpu_idle_minutes = 3;
   int cpu_load = 0;                 ///< not while others use more percent of it; 0: off
   int temperature = 0;              ///< not while the processor is hotter, °C; 0: off
   std::uint64_t daily_traffic = 0;  ///< not once so many MiB went over the network today; 0: off
   std::vector<QuietHours> quiet_hours;
   std::vector<std::string> programs;  ///< not while one of them runs
+
+  /// What holds for work on a GPU or beside one; 0: no rule.
+  [[nodiscard]] int wanted_idle_minutes(bool on_gpu) const noexcept {
+    return on_gpu ? std::max(idle_minutes, gpu_idle_minutes) : idle_minutes;
+  }
 
   friend bool operator==(GuestSettings const&, GuestSettings const&) = default;
 };

@@ -30,6 +30,7 @@ struct Readings {
   std::optional<double> idle_seconds;    ///< since keyboard or mouse were touched
   std::optional<std::string> inhibitor;  ///< who keeps the screen on: a film, a presentation
   std::optional<bool> metered;           ///< the network
+  bool on_gpu = false;                   ///< our own work; set by whoever has it done
   /// Bytes over the network since midnight; set by whoever counts them.
   std::optional<std::uint64_t> traffic_today;
   std::optional<std::string> program;  ///< the first of those looked for that runs

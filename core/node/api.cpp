@@ -132,8 +132,18 @@ struct Api::State {
     return answer;
   }
 
-  HttpAnswer command(HttpRequest const& request) {
+  /// A token may be copied, or stand in a browser's history: with it one steers this program, but
+  /// names no other to be run.
+  static Status may_come_by_tcp(Command const& command) {
+    if (command.kind == Command::Kind::set && command.name == "trainer")
+      return Error{Errc::refused, "\"trainer\" can only be changed at the machine itself"};
+    return ok();
+  }
+
+  HttpAnswer command(HttpRequest const& request, bool tcp) {
     auto command = Command::from_json(request.body);
+    if (tcp && command)
+      if (auto const may = may_come_by_tcp(*command); !may) return plain(403, may.error().detail);
     auto const done = command ? send(*std::move(command)) : Status(std::move(command).error());
     return done ? json("{\"ok\":true}\n") : plain(400, done.error().detail);
   }
@@ -167,9 +177,9 @@ struct Api::State {
     return plain(404, "no such path");
   }
 
-  HttpAnswer answer(HttpRequest const& request) {
+  HttpAnswer answer(HttpRequest const& request, bool tcp) {
     if (request.method == "POST")
-      return request.path == "/v1/commands" ? command(request) : wrong_method("GET, HEAD");
+      return request.path == "/v1/commands" ? command(request, tcp) : wrong_method("GET, HEAD");
     if (request.method != "GET" && request.method != "HEAD") return wrong_method("GET, HEAD, POST");
     return get(request);
   }
@@ -189,7 +199,7 @@ Result<std::unique_ptr<Api>> Api::start(std::filesystem::path const& socket,
   auto gate = [](HttpRequest const&) { return std::optional<HttpAnswer>(); };
   auto handler = [raw = state.get()](HttpRequest const& request) {
     if (request.path == "/v1/page" && request.method == "GET") return raw->page();
-    return raw->answer(request);
+    return raw->answer(request, false);
   };
   WAGGLE_TRY(
       state->by_file,
@@ -219,7 +229,7 @@ Status Api::open(ApiDoor door) {
       answer.type = file->type;
       answer.body = file->content;
     } else {
-      answer = raw->answer(request);
+      answer = raw->answer(request, true);
     }
     harden(answer);
     return answer;

@@ -33,6 +33,7 @@ constexpr std::uint64_t kMostDailyMib = std::uint64_t{1} << 30;
 constexpr std::uint64_t kLeastMemoryMib = 64;  // less: no model of any use
 constexpr std::uint64_t kMostMemoryMib = std::uint64_t{1} << 30;
 constexpr std::size_t kMaxTeam = 64;    // bytes
+constexpr std::size_t kMaxPath = 4096;  // bytes
 constexpr double kSmallestSize = 0.75;  // as the window can draw
 constexpr double kLargestSize = 3;
 
@@ -138,6 +139,19 @@ struct Reader {
     return ok();
   }
 
+  Status trainer(toml::node const& node) {
+    auto const value = node.value_exact<std::string>();
+    bool const fits =
+        value && value->size() <= kMaxPath && (value->empty() || value->front() == '/');
+    if (!fits)
+      return wrong(node.source(),
+                   cat("trainer must be the whole path of a waggle-trainer, from /, of at most ",
+                       kMaxPath,
+                       " bytes; \"\" is the one that came with Waggle"));
+    config.trainer = *value;
+    return ok();
+  }
+
   Status window_entry(std::string_view name,
                       toml::source_region const& at,
                       toml::node const& node) {
@@ -181,6 +195,8 @@ struct Reader {
     if (name == "on_battery") return boolean(name, node, guest.on_battery);
     if (name == "on_metered") return boolean(name, node, guest.on_metered);
     if (name == "idle_minutes") return limit(name, node, kMostIdleMinutes, guest.idle_minutes);
+    if (name == "gpu_idle_minutes")
+      return limit(name, node, kMostIdleMinutes, guest.gpu_idle_minutes);
     if (name == "cpu_load") return limit(name, node, kMostPercent, guest.cpu_load);
     if (name == "temperature") return limit(name, node, kMostCelsius, guest.temperature);
     if (name == "quiet_hours")
@@ -196,11 +212,13 @@ struct Reader {
         guest.programs.push_back(text);
         return ok();
       });
-    return wrong(at,
-                 cat("unknown setting \"",
-                     name,
-                     "\" in [guest]; there are on_battery, on_metered, idle_minutes, cpu_load, "
-                     "temperature, quiet_hours and programs"));
+    return wrong(
+        at,
+        cat("unknown setting \"",
+            name,
+            "\" in [guest]; there are on_battery, on_metered, idle_minutes, gpu_idle_minutes, "
+            "cpu_load, "
+            "temperature, quiet_hours and programs"));
   }
 
   Status api_host(toml::node const& node) {
@@ -280,6 +298,7 @@ struct Reader {
     // In every build, so that a file may move from one with a release key to one without.
     if (name == "update_notice") return boolean(name, node, config.update_notice);
     if (name == "team") return team(node);
+    if (name == "trainer") return trainer(node);
     if (name == "max_download" || name == "max_upload" || name == "daily_traffic" ||
         name == "max_memory" || name == "keep_awake")
       return limits_entry(name, node);
@@ -299,7 +318,7 @@ struct Reader {
             "\"; there are peer, host, port, lan, threads, client, power, cpu_share, disk_gib, "
             "max_download, max_upload, daily_traffic, max_memory, keep_awake, ",
             release_key() ? "update_notice, " : "",
-            "team, api_port, api_host, api_names, [guest] and [window]"));
+            "team, trainer, api_port, api_host, api_names, [guest] and [window]"));
   }
 
   Status run(std::string_view text) {

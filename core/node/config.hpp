@@ -76,6 +76,7 @@ struct Config {
   bool update_notice = false;             ///< ask now and then for notices of newer versions
   std::string team;                       ///< as the window shows it; it is sent to nobody
   Limits limits;
+  std::string trainer;  ///< a waggle-trainer of the person's own; empty: ours
   WindowSettings window;
   device::GuestSettings guest;  ///< with what stands outside of [guest]
   /// Why the file is not used ("FILE:LINE:COLUMN: …"); then nothing else is set. Empty: all is

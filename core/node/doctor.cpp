@@ -71,8 +71,8 @@ void look_at_keys(Options const& options, std::vector<Finding>& out) {
   }
 }
 
-void look_at_trainer(std::vector<Finding>& out) {
-  auto const trainer = worker::find_trainer();
+void look_at_trainer(Options const& options, std::vector<Finding>& out) {
+  auto const trainer = worker::find_trainer(options.trainer);
   if (trainer)
     out.push_back({Grade::good, "trainer", trainer->string()});
   else
@@ -128,7 +128,7 @@ std::vector<Finding> examine(Options const& options) {
   look_at_directory(options, findings);
   look_at_config(options, findings);
   look_at_keys(options, findings);
-  look_at_trainer(findings);
+  look_at_trainer(options, findings);
   look_at_memory(findings);
   look_at_node(options, findings);
   return findings;

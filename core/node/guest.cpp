@@ -88,7 +88,7 @@ void Guest::use(device::GuestSettings settings) {
   device::SensorWishes wishes;
   wishes.programs = settings.programs;
   wishes.cpu_others = settings.cpu_load > 0;
-  wishes.idle = settings.idle_minutes > 0;
+  wishes.idle = settings.wanted_idle_minutes(on_gpu_) > 0;
   sensors_.wish(std::move(wishes));
   policy_.set(std::move(settings));
 }
@@ -130,7 +130,11 @@ void Guest::use(Limits const& limits) {
   services_.limit_rates(limits.max_download, limits.max_upload);
 }
 
-void Guest::computes(bool now) {
+void Guest::computes(bool now, bool on_gpu) {
+  if (on_gpu != on_gpu_) {
+    on_gpu_ = on_gpu;
+    use(policy_.settings());
+  }
   bool const wanted = now && limits_.keep_awake && !readings_.power.on_battery;
   awake_.want(wanted, services_.runtime().now());
   if (!wanted) return;
@@ -194,6 +198,7 @@ Co<void> Guest::watch() {
     }
     readings_ = sensors_.poll(runtime.now(), runtime.unix_time());
     readings_.traffic_today = traffic_.bytes();
+    readings_.on_gpu = on_gpu_;
     std::optional<double> busy;
     if (readings_.cpu_all) busy = *readings_.cpu_all * device::cores();
     watts_.look(busy, runtime.now());
@@ -227,6 +232,7 @@ GuestView Guest::view() const {
   view.reason = verdict_.reason;
   view.causes = verdict_.causes;
   view.overridden = verdict_.overridden;
+  view.on_gpu = on_gpu_;
   view.followed = !services_.options().always;
   view.power = device::name(policy_.settings().power);
   view.threads = effort_now.threads;

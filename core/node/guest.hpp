@@ -33,8 +33,9 @@ class Guest {
   /// Bytes that the trainer's tensors may take; 0: no limit.
   [[nodiscard]] std::uint64_t memory_limit() const noexcept { return limits_.max_memory << 20; }
 
-  /// Whether a task computes now: only then is the machine kept awake. Call it often.
-  void computes(bool now);
+  /// Whether a task computes now, for only then is the machine kept awake, and whether its trainer,
+  /// the present or the last one, works on a GPU. Call it often.
+  void computes(bool now, bool on_gpu);
 
   /// A person says to compute, whatever holds now; or to rest, and then no override is left.
   void person_runs();
@@ -75,6 +76,7 @@ class Guest {
   device::KeepAwake awake_;
   std::string awake_trouble_;  ///< as it was said
   Limits limits_;
+  bool on_gpu_ = false;
   std::size_t threads_wanted_;
   int cpu_share_;
   std::optional<std::filesystem::file_time_type> file_time_;

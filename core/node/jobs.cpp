@@ -284,7 +284,7 @@ void JobRunner::obey_guest() {
 }
 
 void JobRunner::tell_guest() {
-  if (guest_) guest_->computes(session_ && session_->computes());
+  if (guest_) guest_->computes(session_ && session_->computes(), session_ && session_->on_gpu());
 }
 
 Co<void> JobRunner::close() {

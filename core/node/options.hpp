@@ -26,6 +26,7 @@ struct Options {
   device::GuestSettings guest;
   int cpu_share = 100;  ///< percent of the threads' time
   Limits limits;
+  std::filesystem::path trainer;  ///< a waggle-trainer of the person's own; empty: ours
   /// What was given as a flag, by setting, as TOML writes it: it stands whatever waggle.toml says.
   std::map<std::string, std::string, std::less<>> flags;
   bool always = false;  ///< compute whatever the rules of `guest` say

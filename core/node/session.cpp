@@ -266,6 +266,7 @@ Co<Status> Session::State::run() {
   optimizer->between_epochs(
       [this](optim::EpochReport const& report) { return measure_and_save(report); });
   optimizer->on_trainer_given_up([this](Error const& why) { give_trainer_up(why); });
+  on_gpu = trainer->on_gpu();
   enter("training", "");
   events(events::training(
       services, epoch, trainer->parameter_count(), trainer->facts().training_flops_per_sample));
@@ -437,6 +438,10 @@ void Session::limit_memory(std::uint64_t bytes) {
 
 bool Session::computes() const noexcept {
   return state_->view.state == "training";
+}
+
+bool Session::on_gpu() const noexcept {
+  return state_->on_gpu;
 }
 
 void Session::finish(std::optional<std::int64_t> at_epoch) {

@@ -51,6 +51,8 @@ class Session {
   void limit_memory(std::uint64_t bytes);
   /// Whether it trains now: not fetching, not paused, not over.
   [[nodiscard]] bool computes() const noexcept;
+  /// Whether the trainer works on a GPU, or did when there was one.
+  [[nodiscard]] bool on_gpu() const noexcept;
   /// Evaluate on the whole test set after this epoch.
   void measure() noexcept;
   /// Somebody wants to see example predictions: they are made now and then for the next minute.

@@ -120,6 +120,7 @@ struct GuestView {
   std::string power = "medium";     ///< light | medium | full
   std::size_t threads = 0;          ///< that train
   double duty = 1;                  ///< the share of their time
+  bool on_gpu = false;              ///< the trainer's work, or the last one's
 };
 
 struct GpuView {

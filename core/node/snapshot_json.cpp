@@ -118,6 +118,7 @@ void each_field(auto& v, Of<GuestView> auto& g) {
   v("power", g.power);
   v("threads", g.threads);
   v("duty", g.duty);
+  v("on_gpu", g.on_gpu);
 }
 
 void each_field(auto& v, Of<GpuView> auto& g) {

@@ -99,6 +99,8 @@ class ProcessTrainer final : public Trainer {
 
   void clear_gradients() noexcept override { process_->clear_gradients(); }
 
+  bool on_gpu() const noexcept override { return !process_->facts().device.starts_with("cpu"); }
+
   std::uint64_t parameter_count() const noexcept override {
     return process_->facts().parameter_values();
   }
@@ -235,6 +237,7 @@ Co<Result<std::unique_ptr<Trainer>>> Trainer::start(Services& services,
                                                     TrainerOptions options,
                                                     TimePoint deadline) {
   worker::TrainerOptions process_options;
+  WAGGLE_CO_TRY(process_options.executable, worker::find_trainer(services.options().trainer));
   process_options.config_json = definition.trainer_json();
   process_options.seed = options.seed;
   process_options.init_seed = options.seed;

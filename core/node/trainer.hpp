@@ -55,6 +55,8 @@ class Trainer : public optim::LocalTrainer {
                                                  TimePoint deadline) = 0;
   [[nodiscard]] virtual Co<Status> read_weights(std::filesystem::path path, TimePoint deadline) = 0;
   [[nodiscard]] virtual std::uint64_t parameter_count() const noexcept = 0;
+  /// Whether it works on a GPU.
+  [[nodiscard]] virtual bool on_gpu() const noexcept = 0;
   /// Processor time that the process has used; begins at nought when it is started again.
   [[nodiscard]] virtual Duration cpu_time() const noexcept = 0;
   /// Share of the trainer's threads that training may take, by gaps between micro-batches; (0, 1].

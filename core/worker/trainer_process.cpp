@@ -29,11 +29,19 @@ Result<Fd> open_file(std::filesystem::path const& path) {
 
 }  // namespace
 
-Result<std::filesystem::path> find_trainer() {
+Result<std::filesystem::path> find_trainer(std::filesystem::path const& chosen) {
   std::error_code error;
   if (auto const* const given = std::getenv("WAGGLE_TRAINER"); given != nullptr && *given != '\0') {
     if (std::filesystem::exists(given, error)) return std::filesystem::path(given);
     return Error{Errc::not_found, cat("WAGGLE_TRAINER names ", given, ", which is not there")};
+  }
+  if (!chosen.empty()) {
+    if (std::filesystem::is_regular_file(chosen, error)) return chosen;
+    return Error{
+        Errc::not_found,
+        cat("the setting trainer names ",
+            chosen.string(),
+            ", which is not there; set trainer to \"\" for the one that came with Waggle")};
   }
   auto const self = std::filesystem::read_symlink("/proc/self/exe", error);
   auto const beside = self.parent_path() / "waggle-trainer";

@@ -46,9 +46,9 @@ struct TrainerOptions {
   std::filesystem::path executable;
 };
 
-/// Where the trainer is: $WAGGLE_TRAINER, else beside /proc/self/exe. Errors: not_found (names
-/// both).
-[[nodiscard]] Result<std::filesystem::path> find_trainer();
+/// Where the trainer is: $WAGGLE_TRAINER, else the one that was `chosen` (empty: none), else beside
+/// /proc/self/exe. Errors: not_found (names what was looked for).
+[[nodiscard]] Result<std::filesystem::path> find_trainer(std::filesystem::path const& chosen = {});
 
 struct Batch {
   std::uint64_t samples = 0;

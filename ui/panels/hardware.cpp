@@ -61,7 +61,7 @@ void processor(Frame& frame) {
   limit_heat(frame);
 }
 
-void graphics(Frame const& frame) {
+void graphics(Frame& frame, LimitsState& state) {
   auto const& m = frame.snapshot->machine;
   auto const& c = frame.colours();
   heading(frame, frame.tr(Text::graphics));
@@ -91,7 +91,12 @@ void graphics(Frame const& frame) {
     gap(frame, space::m);
     ImGui::PopID();
   }
-  wrapped(frame, Font::small, c.muted, frame.tr(Text::gpu_unused));
+  if (!frame.snapshot->guest.on_gpu) {
+    wrapped(frame, Font::small, c.muted, frame.tr(Text::gpu_unused));
+    gap(frame, space::s);
+  }
+  limit_gpu_idle(frame);
+  own_trainer(frame, state);
 }
 
 void memory(Frame& frame) {
@@ -194,7 +199,7 @@ void draw_hardware(Frame& frame, HardwareState& state) {
   });
   cards.card("memory", [&] { memory(frame); });
   cards.card("network", [&] { network(frame); });
-  cards.card("graphics", [&] { graphics(frame); });
+  cards.card("graphics", [&] { graphics(frame, state.limits); });
 }
 
 }  // namespace waggle::ui

@@ -38,7 +38,7 @@ constexpr std::array kRates{0,
                             20'000'000,
                             50'000'000,
                             100'000'000};
-constexpr std::array kIdle{0, 1, 2, 5, 10, 15, 30, 60, 120};
+constexpr std::array kIdle{0, 1, 2, 3, 5, 10, 15, 30, 60, 120};
 
 // The words above a limit; whether it may be changed. A flag that holds it is named.
 bool label(Frame const& frame, char const* setting, Text words) {
@@ -252,13 +252,34 @@ void limit_metered(Frame& frame) {
   yes_or_no(frame, "guest.on_metered", Text::limit_metered);
 }
 
-void limit_idle(Frame& frame) {
-  steps(frame, "guest.idle_minutes", Text::limit_idle, kIdle, [&](int minutes) {
+namespace {
+
+void idle_steps(Frame& frame, char const* setting, Text words) {
+  steps(frame, setting, words, kIdle, [&](int minutes) {
     return minutes == 0 ? std::string(frame.tr(Text::limit_idle_off))
                         : fill(Text::limit_idle_after,
                                frame.language,
                                {duration(60 * minutes, frame.language)});
   });
+}
+
+}  // namespace
+
+void limit_idle(Frame& frame) {
+  idle_steps(frame, "guest.idle_minutes", Text::limit_idle);
+}
+
+void limit_gpu_idle(Frame& frame) {
+  idle_steps(frame, "guest.gpu_idle_minutes", Text::limit_gpu_idle);
+}
+
+void own_trainer(Frame& frame, LimitsState& state) {
+  if (!label(frame, "trainer", Text::own_trainer)) return;
+  auto const now = text_of(frame.value("trainer"));
+  if (only_shown(frame, now.empty() ? "–" : now)) return;
+  if (field(frame, "trainer", state.trainer, now, frame.tr(Text::own_trainer_none)))
+    frame.set("trainer", literal(std::string_view(state.trainer)));
+  below(frame, frame.tr(Text::own_trainer_note));
 }
 
 void limit_hours(Frame& frame, LimitsState& state) {

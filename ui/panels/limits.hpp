@@ -9,6 +9,7 @@ namespace waggle::ui {
 
 /// What is being typed into a limit's field.
 struct LimitsState {
+  std::string trainer;
   std::string quiet_hours;
   std::string programs;
 };
@@ -33,6 +34,9 @@ void limit_battery(Frame& frame);
 void limit_update_notice(Frame& frame);  ///< only where the program has a release key
 void limit_metered(Frame& frame);
 void limit_idle(Frame& frame);
+void limit_gpu_idle(Frame& frame);
+/// Which trainer is started: the person's own may have an engine for graphics processors.
+void own_trainer(Frame& frame, LimitsState& state);
 void limit_hours(Frame& frame, LimitsState& state);
 void limit_programs(Frame& frame, LimitsState& state);
 

@@ -58,6 +58,7 @@ struct Session::State {
   std::string guest_rests;  ///< why the rules of a good guest say not to compute; empty: compute
   device::Effort effort;    ///< of the trainer
   std::uint64_t memory_limit = 0;  ///< of the trainer, in bytes; 0: none
+  bool on_gpu = false;             ///< the trainer, or the last one
   bool finish_wished = false;      ///< by the person, not because the program ends
   std::string disk_full;  ///< why nothing is trained: need, have and path; empty: there is room
   std::string crashed;    ///< why the trainer was given up; empty: it was not

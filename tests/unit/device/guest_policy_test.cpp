@@ -123,6 +123,28 @@ TEST_SUITE("guest policy") {
     CHECK(policy.decide(r, kNoon, at(3)).run);
   }
 
+  TEST_CASE("work on a GPU waits three minutes unless told otherwise, or as long as any other") {
+    Readings r;
+    r.idle_seconds = 0;
+    CHECK(GuestPolicy{{}}.decide(r, kNoon, at(0)).run);
+    r.on_gpu = true;
+    GuestPolicy policy{{}};
+    CHECK(policy.decide(r, kNoon, at(0)).reason == "you are using this computer");
+    r.idle_seconds = 179;
+    CHECK(!policy.decide(r, kNoon, at(179)).run);
+    r.idle_seconds = 180;
+    CHECK(policy.decide(r, kNoon, at(180)).run);
+    GuestSettings settings;
+    settings.idle_minutes = 5;
+    policy.set(settings);
+    CHECK(!policy.decide(r, kNoon, at(181)).run);
+    settings.idle_minutes = settings.gpu_idle_minutes = 0;
+    policy.set(settings);
+    CHECK(policy.decide(r, kNoon, at(182)).run);
+    r.idle_seconds.reset();  // a server
+    CHECK(GuestPolicy{{}}.decide(r, kNoon, at(0)).run);
+  }
+
   TEST_CASE("a moment of load does not stop it, and between the thresholds nothing changes") {
     GuestSettings settings;
     settings.cpu_load = 40;

@@ -273,6 +273,14 @@ TEST_SUITE("Api by TCP") {
     CHECK(status(server.post(kPause, kBearer + kJson)) == 200);
     CHECK(server.commands == 1);
     CHECK(status(server.post("{\"command\":\"explode\"}", kBearer + kJson)) == 400);
+    // With a copied token nobody names a program to be run; the socket's owner may.
+    auto const names_one = R"({"command":"set","name":"trainer","value":"\"/tmp/evil\""})";
+    CHECK(status(server.post(names_one, kBearer + kJson)) == 403);
+    CHECK(server.commands == 1);
+    auto const same = Command::from_json(names_one);
+    REQUIRE(same);
+    CHECK(api_post(server.folder.path / "api.sock", *same));
+    CHECK(server.commands == 2);
     CHECK(server.commands == 1);
   }
 

@@ -23,12 +23,13 @@ Config parse(std::string const& text) {
 
 TEST_SUITE("config") {
   TEST_CASE("every setting is read, and none need be there") {
-    auto const all = parse(std::string("peer = [\"") + kPeer +
-                           "\"]\nhost = \"127.0.0.1\"\nport = 31337\nthreads = 4\nclient = "
-                           "true\npower = \"full\"\ndisk_gib = 5\n[guest]\n"
-                           "on_battery = true\non_metered = true\nidle_minutes = 10\n"
-                           "cpu_load = 25\ntemperature = 85\nprograms = [\"blender\"]\n"
-                           "quiet_hours = [\"22:00-07:00\", \"sat,sun 10:00-12:00\"]\n");
+    auto const all =
+        parse(std::string("peer = [\"") + kPeer +
+              "\"]\nhost = \"127.0.0.1\"\nport = 31337\nthreads = 4\nclient = "
+              "true\npower = \"full\"\ndisk_gib = 5\n[guest]\n"
+              "on_battery = true\non_metered = true\nidle_minutes = 10\ngpu_idle_minutes = 7\n"
+              "cpu_load = 25\ntemperature = 85\nprograms = [\"blender\"]\n"
+              "quiet_hours = [\"22:00-07:00\", \"sat,sun 10:00-12:00\"]\n");
     CHECK(all.trouble == "");
     CHECK(all.peers == std::vector<std::string>{kPeer});
     CHECK(all.host == "127.0.0.1");
@@ -41,6 +42,7 @@ TEST_SUITE("config") {
     guest.on_battery = true;
     guest.on_metered = true;
     guest.idle_minutes = 10;
+    guest.gpu_idle_minutes = 7;
     guest.cpu_load = 25;
     guest.temperature = 85;
     guest.programs = {"blender"};
@@ -60,7 +62,11 @@ TEST_SUITE("config") {
     CHECK(limits.limits == Limits{2'000'000, 10'000, 4096, true});
     CHECK(limits.guest.daily_traffic == 2048);
     CHECK(parse("max_upload = 0\ndaily_traffic = 0\nmax_memory = 0\n").limits == Limits{});
+    CHECK(parse("trainer = \"/opt/waggle/waggle-trainer\"\n").trainer ==
+          "/opt/waggle/waggle-trainer");
+    CHECK(parse("trainer = \"waggle-trainer\"\n").trouble.find("whole path") != std::string::npos);
     auto const none = parse("");
+    CHECK(none.trainer == "");
     CHECK(none.limits == Limits{});
     auto const met = parse("lan = false\nupdate_notice = true\n");
     CHECK(met.trouble == "");
