@@ -153,11 +153,14 @@ void add_node_flags(CLI::App& command, NodeFlags& flags) {
                      flags.api_port,
                      "Serve the API and a web page on 127.0.0.1 too, behind a token (waggle web); "
                      "0: not [0]");
-  // Not by its address: CLI11 counts such a flag and would set it although nobody named it.
-  command.add_flag_function(
-      "--lan,!--no-lan",
-      [&flags](std::int64_t times) { flags.lan = times > 0; },
+  auto* const lan = command.add_flag_callback(
+      "--lan",
+      [&flags] { flags.lan = true; },
       "Meet Waggles of the local network without a link [yes, unless --host is the loopback]");
+  command
+      .add_flag_callback(
+          "--no-lan", [&flags] { flags.lan = false; }, "Neither look for them nor answer")
+      ->excludes(lan);
   command.add_flag("--client", flags.client, "Accept no connections: ask and compute only");
 }
 
