@@ -2,6 +2,7 @@
 #include "core/node/services.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
@@ -25,6 +26,9 @@ constexpr std::size_t kMaxNotices = 64;  // the oldest go: a full disk may say t
 // whose old addresses swallow every packet, starts later.
 constexpr Duration kCloneSearch = std::chrono::seconds(3);
 
+// Shorter: who names new peers all the time in the local network makes us dial all the time.
+constexpr Duration kLanEvery = std::chrono::seconds(10);
+
 // Where we listened last, one address a line.
 constexpr std::string_view kAddressesSetting = "addresses";
 
@@ -37,6 +41,11 @@ std::vector<wire::Multiaddr> parse_lines(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return addresses;
+}
+
+Co<void> call_at(Runtime& runtime, TimePoint at, std::function<void()> f) {
+  auto const slept = co_await runtime.sleep_until(at);
+  if (slept) f();
 }
 
 }  // namespace
@@ -176,16 +185,30 @@ void Services::open_lan() {
   if (!options_.lan) return;
   auto const here = wire::Multiaddr::tcp(options_.listen_host, 1);
   bool const loopback = here && here->is_loopback();
+
+  struct Joins {
+    bool due = false;
+    TimePoint next{};
+  };
+
+  auto const joins = std::make_shared<Joins>();
   lan_ = std::make_unique<net::mdns::Service>(
-      *swarm_, loopback, [this](net::mdns::FoundPeer const& peer) {
+      *swarm_, loopback, [this, joins](net::mdns::FoundPeer const& peer) {
         if (!lan_peers_.saw(peer, runtime_.now())) return;
         log::info("node",
                   "on the local network: ",
                   crypto::to_text(peer.id),
                   " at ",
                   peer.addresses.front().text());
-        ++peers_version_;
-        peers_changed_.notify_all();
+        if (std::exchange(joins->due, true)) return;
+        TimePoint const at = std::max(runtime_.now(), joins->next);
+        std::function<void()> join_them = [this, joins] {
+          joins->due = false;
+          joins->next = runtime_.now() + kLanEvery;
+          ++peers_version_;
+          peers_changed_.notify_all();
+        };
+        scope_.spawn("join by the local network", call_at(runtime_, at, std::move(join_them)));
       });
   if (auto const opened = lan_->open(); !opened)
     log::info("node", "peers of the local network are not looked for: ", opened.error().detail);

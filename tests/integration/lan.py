@@ -1,4 +1,5 @@
 """Two machines in one local network, laid out as network namespaces, find each other without a link."""
+import itertools
 import os
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ from harness import Skip, scenario, start
 from joining import send
 from swarm import lay_out_task
 
+NUMBERS = itertools.count()
 EVERYWHERE = ("--threads", "1", "--always")
 
 
@@ -19,7 +21,7 @@ class Network:
     """Machines of one local network: namespaces with an address each, joined by a cable. They are gone when the block ends."""
 
     def __init__(self, *addresses):
-        self.names = [f"waggle-{os.getpid()}-{i}" for i in range(len(addresses))]
+        self.names = [f"waggle-{os.getpid()}-{next(NUMBERS)}" for _ in addresses]
         self.addresses = addresses
 
     def __enter__(self):
@@ -78,3 +80,49 @@ def two_of_one_network_find_each_other_and_a_public_task_without_a_link(folder):
         assert settings["lan"]["value"] == "false" and settings["lan"]["from"] == "flag", settings["lan"]
         for process in (first, second, node, silent, late):
             assert process.end() == 0
+
+
+# Names 3000 peers that are not there, and counts who calls at the one place that all of them are said to be.
+FLOOD = """
+import os, socket, struct, threading, time
+LETTERS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+def base58(raw):
+    number, text = int.from_bytes(raw, "big"), ""
+    while number:
+        number, digit = divmod(number, 58)
+        text = LETTERS[digit] + text
+    return "1" * (len(raw) - len(raw.lstrip(b"\\0"))) + text
+def name(dotted):
+    return b"".join(bytes([len(label)]) + label.encode() for label in dotted.split(".")) + b"\\0"
+door = socket.create_server(("10.77.0.2", 9), backlog=1000)
+calls = []
+def answer():
+    while True:
+        calls.append(door.accept()[0])
+        calls[-1].close()
+threading.Thread(target=answer, daemon=True).start()
+out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+out.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("10.77.0.2"))
+for i in range(3000):
+    text = b"dnsaddr=/ip4/10.77.0.2/tcp/9/p2p/" + base58(bytes.fromhex("002408011220") + os.urandom(32)).encode()
+    text = bytes([len(text)]) + text
+    record = name("x%d._p2p._udp.local" % i) + struct.pack(">2HIH", 16, 1, 120, len(text)) + text
+    out.sendto(struct.pack(">6H", 0, 0x8400, 0, 1, 0, 0) + record, ("224.0.0.251", 5353))
+    out.sendto(os.urandom(400), ("224.0.0.251", 5353))
+    time.sleep(0.001)
+time.sleep(10)
+print(len(calls))
+"""
+
+
+@scenario(kind="light")
+def a_flood_of_names_is_dialled_a_few_times_only(folder):
+    with Network("10.77.0.1/24", "10.77.0.2/24") as (here, there):
+        node = start("node", data_dir=folder / "node", extra=EVERYWHERE, before=here)
+        node.wait_for("started", 20)
+        done = subprocess.run([*there, "python3", "-c", FLOOD], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        # 32 peers, and each of them again whenever the wait between two tries has passed.
+        assert 0 < int(done.stdout) <= 32 * 8, done.stdout
+        assert node.status()["peers"] == []
+        assert node.end() == 0
