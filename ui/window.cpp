@@ -1,184 +1,26 @@
 // SPDX-License-Identifier: MIT
-// The only file that knows GLFW and OpenGL.
 #include "ui/window.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <map>
 #include <utility>
 
-#include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
-#include "core/base/text.hpp"
-
+#include "ui/keys.hpp"
 #include "ui/mark.hpp"
+#include "ui/surface.hpp"
 #include "ui/tray.hpp"
 
 namespace waggle::ui {
 namespace {
 
-constexpr int kWidth = 1120;  // units, at first
-constexpr int kHeight = 760;
-constexpr int kLeastWidth = 480;
-constexpr int kLeastHeight = 360;
 constexpr double kPatience =
     0.5;                     // seconds between looks for a new snapshot; a node makes two a second
 constexpr double kCalm = 5;  // seconds between frames while nothing happens
 constexpr int kSettle = 3;   // frames after an input: layout and hovering need them
-
-// The few functions beyond the backend's, looked up at run time: nothing links to libGL.
-struct Gl {
-  decltype(&glViewport) viewport = nullptr;
-  decltype(&glClearColor) clear_colour = nullptr;
-  decltype(&glClear) clear = nullptr;
-  decltype(&glReadPixels) read_pixels = nullptr;
-  decltype(&glPixelStorei) pixel_store = nullptr;
-  void (*gen_framebuffers)(GLsizei, GLuint*) = nullptr;
-  void (*bind_framebuffer)(GLenum, GLuint) = nullptr;
-  void (*delete_framebuffers)(GLsizei, GLuint const*) = nullptr;
-  void (*gen_renderbuffers)(GLsizei, GLuint*) = nullptr;
-  void (*bind_renderbuffer)(GLenum, GLuint) = nullptr;
-  void (*delete_renderbuffers)(GLsizei, GLuint const*) = nullptr;
-  void (*renderbuffer_storage)(GLenum, GLenum, GLsizei, GLsizei) = nullptr;
-  void (*framebuffer_renderbuffer)(GLenum, GLenum, GLenum, GLuint) = nullptr;
-
-  template <class F>
-  static bool get(char const* name, F& into) {
-    into = reinterpret_cast<F>(glfwGetProcAddress(name));
-    return into != nullptr;
-  }
-
-  bool load() {
-    return get("glViewport", viewport) && get("glClearColor", clear_colour) &&
-           get("glClear", clear) && get("glReadPixels", read_pixels) &&
-           get("glPixelStorei", pixel_store) && get("glGenFramebuffers", gen_framebuffers) &&
-           get("glBindFramebuffer", bind_framebuffer) &&
-           get("glDeleteFramebuffers", delete_framebuffers) &&
-           get("glGenRenderbuffers", gen_renderbuffers) &&
-           get("glBindRenderbuffer", bind_renderbuffer) &&
-           get("glDeleteRenderbuffers", delete_renderbuffers) &&
-           get("glRenderbufferStorage", renderbuffer_storage) &&
-           get("glFramebufferRenderbuffer", framebuffer_renderbuffer);
-  }
-};
-
-constexpr GLenum kFramebuffer = 0x8D40;
-constexpr GLenum kRenderbuffer = 0x8D41;
-constexpr GLenum kColourAttachment = 0x8CE0;
-constexpr GLenum kRgba8 = 0x8058;
-
-std::string glfw_trouble() {
-  char const* words = nullptr;
-  glfwGetError(&words);
-  return words != nullptr ? words : "unknown";
-}
-
-// A GLFW window with OpenGL 3 and an ImGui context.
-class Surface {
- public:
-  static Result<std::unique_ptr<Surface>> open(bool visible) {
-    if (glfwInit() == GLFW_FALSE)
-      return Error{Errc::refused, cat("no window can be opened here: ", glfw_trouble())};
-    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
-    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
-    glfwWindowHintString(GLFW_X11_CLASS_NAME, "waggle");
-    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "waggle");
-    auto* const window =
-        glfwCreateWindow(visible ? kWidth : 64, visible ? kHeight : 64, "Waggle", nullptr, nullptr);
-    if (window == nullptr) {
-      auto const why = glfw_trouble();
-      glfwTerminate();
-      return Error{Errc::refused, cat("no OpenGL 3 window can be opened: ", why)};
-    }
-    auto surface = std::unique_ptr<Surface>(new Surface(window));
-    if (!surface->gl.load()) return Error{Errc::refused, "OpenGL has no framebuffer objects"};
-    glfwSetWindowSizeLimits(window, kLeastWidth, kLeastHeight, GLFW_DONT_CARE, GLFW_DONT_CARE);
-    return surface;
-  }
-
-  ~Surface() {
-    ImGui_ImplOpenGL3_Shutdown();
-    ImGui_ImplGlfw_Shutdown();
-    ImGui::DestroyContext();
-    glfwDestroyWindow(window);
-    glfwTerminate();
-  }
-
-  Surface(Surface const&) = delete;
-  Surface& operator=(Surface const&) = delete;
-
-  /// Fonts and style for what is to be drawn next.
-  void prepare(Theme const& theme, Language language, node::Snapshot const* snapshot) {
-    if (fonts.prepare(theme.scale, language, snapshot)) {
-      ImGui_ImplOpenGL3_DestroyFontsTexture();
-      ImGui_ImplOpenGL3_CreateFontsTexture();
-    }
-    if (theme.mode != mode_ || theme.scale != scale_) apply(theme);
-    mode_ = theme.mode;
-    scale_ = theme.scale;
-  }
-
-  void paint(Palette const& colours, int width, int height) {
-    gl.viewport(0, 0, width, height);
-    auto const part = [](std::uint8_t c) { return static_cast<float>(c) / 255.0F; };
-    auto const& back = colours.background;
-    gl.clear_colour(part(back.r), part(back.g), part(back.b), 1);
-    gl.clear(GL_COLOR_BUFFER_BIT);
-    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-  }
-
-  GLFWwindow* window;
-  Gl gl;
-  Fonts fonts;
-
- private:
-  explicit Surface(GLFWwindow* w) : window(w) {
-    glfwMakeContextCurrent(window);
-    glfwSwapInterval(1);
-    IMGUI_CHECKVERSION();
-    ImGui::CreateContext();
-    auto& io = ImGui::GetIO();
-    io.IniFilename = nullptr;  // waggle.toml is the only file of settings
-    io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
-    ImGui_ImplGlfw_InitForOpenGL(window, true);
-    ImGui_ImplOpenGL3_Init("#version 130");
-  }
-
-  Mode mode_ = Mode::dark;
-  float scale_ = 0;
-};
-
-/// What draw_shell laid out, as one number: equal frames need no painting.
-std::uint64_t fingerprint(ImDrawData const& data) {
-  std::uint64_t h = 14'695'981'039'346'656'037ULL;
-  auto const take = [&h](void const* begin, std::size_t size) {
-    auto const* bytes = static_cast<unsigned char const*>(begin);
-    for (; size >= sizeof(std::uint64_t); bytes += sizeof h, size -= sizeof h) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, bytes, sizeof word);
-      h = (h ^ word) * 1'099'511'628'211ULL;
-      h ^= h >> 29;
-    }
-    for (; size > 0; ++bytes, --size) h = (h ^ *bytes) * 1'099'511'628'211ULL;
-  };
-  take(&data.DisplaySize, sizeof data.DisplaySize);
-  for (int i = 0; i < data.CmdListsCount; ++i) {
-    auto const& list = *data.CmdLists[i];
-    take(list.VtxBuffer.Data, static_cast<std::size_t>(list.VtxBuffer.size_in_bytes()));
-    take(list.IdxBuffer.Data, static_cast<std::size_t>(list.IdxBuffer.size_in_bytes()));
-    for (auto const& command : list.CmdBuffer) {
-      take(&command.ClipRect, sizeof command.ClipRect);
-      take(&command.ElemCount, sizeof command.ElemCount);
-    }
-  }
-  return h;
-}
 
 Theme theme_of(Choices const& choices, float display) {
   return {choices.mode, std::clamp(choices.size * display, kSmallestScale, kLargestScale)};
@@ -212,38 +54,6 @@ bool same_story(node::Snapshot const& a, node::Snapshot const& b) {
   return a.peers.size() == b.peers.size() && a.notices == b.notices &&
          std::ranges::equal(a.tasks, b.tasks, same_task);
 }
-
-/// Keys as ImGui gets them. ImGui 1.86 looks at what is down when a frame begins: a key that went
-/// down and up since the last one would never have been pressed. Its way up waits for the frame.
-class Keys {
- public:
-  void on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
-    if (action == GLFW_PRESS) down_.push_back(key);
-    if (action == GLFW_RELEASE && std::ranges::find(down_, key) != down_.end())
-      up_.push_back({key, scancode, mods});
-    else
-      ImGui_ImplGlfw_KeyCallback(window, key, scancode, action, mods);
-  }
-
-  /// After a frame. True: keys went up, which wants another frame.
-  bool frame_done(GLFWwindow* window) {
-    down_.clear();
-    auto const up = std::exchange(up_, {});
-    for (auto const& e : up)
-      ImGui_ImplGlfw_KeyCallback(window, e.key, e.scancode, GLFW_RELEASE, e.mods);
-    return !up.empty();
-  }
-
- private:
-  struct Up {
-    int key;
-    int scancode;
-    int mods;
-  };
-
-  std::vector<int> down_;  // since the last frame
-  std::vector<Up> up_;
-};
 
 // The loop's own memory.
 struct Loop {
@@ -450,88 +260,6 @@ Status run(Source& source, RunOptions options) {
   loop.times.mean_ms = loop.times.drawn == 0 ? 0 : loop.sum / static_cast<double>(loop.times.drawn);
   if (loop.options.end) loop.options.end(loop.times);
   return ok();
-}
-
-struct Offscreen::State {
-  std::unique_ptr<Surface> surface;
-  Machines const* machines = nullptr;
-};
-
-Offscreen::Offscreen(std::unique_ptr<State> state) : state_(std::move(state)) {
-}
-
-Offscreen::~Offscreen() = default;
-
-void Offscreen::show_machines(Machines const* machines) {
-  state_->machines = machines;
-}
-
-Result<std::unique_ptr<Offscreen>> Offscreen::open() {
-  auto opened = Surface::open(false);
-  if (!opened) return std::move(opened).error();
-  auto state = std::make_unique<State>();
-  state->surface = *std::move(opened);
-  return std::unique_ptr<Offscreen>(new Offscreen(std::move(state)));
-}
-
-Result<Picture> Offscreen::draw(node::Snapshot const* snapshot,
-                                node::Examples const* examples,
-                                History const& history,
-                                ShellState const& shown,
-                                int width,
-                                int height,
-                                float scale) {
-  constexpr int kFrames = 6;  // heights of cards in cards of a panel settle one level a frame
-  auto& surface = *state_->surface;
-  auto& gl = surface.gl;
-  auto state = shown;
-  Theme const theme{state.choices.mode, scale};
-  Picture picture;
-  picture.width = static_cast<int>(std::lround(static_cast<float>(width) * scale));
-  picture.height = static_cast<int>(std::lround(static_cast<float>(height) * scale));
-  for (int i = 0; i < kFrames; ++i) {
-    surface.prepare(theme, state.choices.language, snapshot);
-    ImGui_ImplOpenGL3_NewFrame();
-    auto& io = ImGui::GetIO();
-    io.DisplaySize = {static_cast<float>(picture.width), static_cast<float>(picture.height)};
-    io.DisplayFramebufferScale = {1, 1};
-    io.DeltaTime = 1.0F / 60;
-    ImGui::NewFrame();
-    Frame frame{.snapshot = snapshot,
-                .history = history,
-                .fonts = surface.fonts,
-                .theme = theme,
-                .language = state.choices.language,
-                .can_join = snapshot != nullptr,
-                .examples = examples};
-    if (snapshot != nullptr) frame.settings = snapshot->settings;
-    frame.machines = state_->machines;
-    if (frame.machines != nullptr)
-      for (auto const& machine : frame.machines->all) surface.fonts.collect(machine.name);
-    draw_shell(frame, state);
-    ImGui::Render();
-  }
-  GLuint framebuffer = 0;
-  GLuint colour = 0;
-  gl.gen_framebuffers(1, &framebuffer);
-  gl.bind_framebuffer(kFramebuffer, framebuffer);
-  gl.gen_renderbuffers(1, &colour);
-  gl.bind_renderbuffer(kRenderbuffer, colour);
-  gl.renderbuffer_storage(kRenderbuffer, kRgba8, picture.width, picture.height);
-  gl.framebuffer_renderbuffer(kFramebuffer, kColourAttachment, kRenderbuffer, colour);
-  surface.paint(theme.colours(), picture.width, picture.height);
-  auto const row = static_cast<std::size_t>(picture.width) * 3;
-  auto const rows = static_cast<std::size_t>(picture.height);
-  std::vector<std::uint8_t> upside_down(row * rows);
-  gl.pixel_store(GL_PACK_ALIGNMENT, 1);
-  gl.read_pixels(0, 0, picture.width, picture.height, GL_RGB, GL_UNSIGNED_BYTE, upside_down.data());
-  gl.bind_framebuffer(kFramebuffer, 0);
-  gl.delete_renderbuffers(1, &colour);
-  gl.delete_framebuffers(1, &framebuffer);
-  picture.rgb.resize(upside_down.size());
-  for (std::size_t y = 0; y < rows; ++y)
-    std::memcpy(picture.rgb.data() + y * row, upside_down.data() + (rows - 1 - y) * row, row);
-  return picture;
 }
 
 }  // namespace waggle::ui

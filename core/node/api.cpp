@@ -171,7 +171,9 @@ struct Api::State {
       if (snapshot) answer.body = to_metrics(*snapshot);
       return answer;
     }
-    if (request.path == "/healthz") return snapshot ? plain(200, "ok") : plain(503, "starting");
+    // A starting node has no name in the network yet.
+    bool const ready = snapshot && !snapshot->peer_id.empty();
+    if (request.path == "/healthz") return ready ? plain(200, "ok") : plain(503, "starting");
     if (request.path == "/v1/commands") return wrong_method("POST");
     if (auto const further = offer_of(request.path)) return json(further());
     return plain(404, "no such path");

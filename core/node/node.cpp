@@ -7,6 +7,7 @@
 
 #include <asio/post.hpp>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "core/base/latest.hpp"
 #include "core/base/log.hpp"
@@ -179,6 +180,12 @@ Node::Node(std::unique_ptr<State> state) : state_(std::move(state)) {
 Result<std::unique_ptr<Node>> Node::start(Options options, Job job, EventSink events) {
   auto state = std::make_unique<State>(std::move(options), std::move(job), std::move(events));
   WAGGLE_TRY(state->services, Services::open(state->runtime, state->options));
+  // Whoever asks while the network is not open yet gets what is known: who runs, and since when.
+  auto starting = std::make_shared<Snapshot>();
+  starting->version = state->options.version;
+  starting->pid = ::getpid();
+  starting->time = state->runtime.unix_time();
+  state->latest.set(std::move(starting));
   if (state->options.serve_api) {
     auto forward = [raw = state.get()](Command command) { return raw->take(std::move(command)); };
     WAGGLE_TRY(state->api,

@@ -10,6 +10,8 @@ namespace waggle::ui {
 
 void draw_empty(Frame const& frame) {
   bool const no_node = frame.snapshot == nullptr;
+  // A node of ours that is not up yet, or one that has no name in the network yet.
+  bool const starting = no_node ? frame.own_node : frame.snapshot->peer_id.empty();
   auto const& c = frame.colours();
   Card const card(frame, "empty");
   gap(frame, space::l);
@@ -26,10 +28,11 @@ void draw_empty(Frame const& frame) {
   text(frame,
        Font::title,
        c.text,
-       frame.tr(no_node ? (frame.own_node ? Text::starting_title : Text::no_node_title)
-                        : Text::no_task_title));
+       frame.tr(starting  ? Text::starting_title
+                : no_node ? Text::no_node_title
+                          : Text::no_task_title));
   gap(frame, space::s);
-  if (!(no_node && frame.own_node))
+  if (!starting)
     wrapped(frame,
             Font::body,
             c.muted,

@@ -157,11 +157,16 @@ void preview(Frame& frame, std::string const& operator_id, std::string const& pr
   gap(frame, space::m);
 }
 
+// Chosen already: it waits until the one that trains has finished its epoch.
+bool is_next(node::TaskView const& t) {
+  return values_in(t.reason, tr(Text::said_next, Language::english)).has_value();
+}
+
 // How far the task that trains now is from making way.
 void next_in_line(Frame const& frame, node::TaskView const& t) {
   auto const* const now = frame.task();
   if (now == nullptr || now == &t || now->target_batch_size == 0) return;
-  if (!values_in(t.reason, tr(Text::said_next, Language::english))) return;
+  if (!is_next(t)) return;
   double const share = std::min(
       1.0, static_cast<double>(now->swarm_samples) / static_cast<double>(now->target_batch_size));
   gap(frame, space::s);
@@ -212,7 +217,7 @@ void leave_buttons(Frame& frame, std::string const& name, ProjectsState& state) 
 void task_buttons(Frame& frame, node::TaskView const& t, ProjectsState& state) {
   bool const idle = t.state == "waiting" || t.state == "done" || t.state == "failed";
   auto const name = name_of(t.operator_id, t.prefix);
-  if (idle && !t.operator_id.empty() && frame.may_steer()) {
+  if (idle && !is_next(t) && !t.operator_id.empty() && frame.may_steer()) {
     if (button(frame,
                "train",
                frame.tr(Text::train_this),
@@ -259,7 +264,9 @@ void task_card(Frame& frame, node::TaskView const& t, ProjectsState& state) {
   if (!t.reason.empty())
     wrapped(frame,
             Font::body,
-            t.state == "failed" ? c.bad : c.warn,
+            t.state == "failed" ? c.bad
+            : is_next(t)        ? c.muted
+                                : c.warn,
             translated(t.reason, frame.language));
   next_in_line(frame, t);
   if (t.state == "fetching" && t.fetch_total > 0) {

@@ -341,6 +341,28 @@ TEST_SUITE("BlobService") {
     CHECK(b.blobs->bytes_fetched() == content.size());
   }
 
+  TEST_CASE("a blob that is larger than wanted is refused before it is on the disk") {
+    BlobSwarm swarm(sim::links::residential(1), 3);
+    auto& a = swarm.add();
+    auto& b = swarm.add();
+    BlobId id;
+    swarm.world.run(add_into(a, noise(6 * kChunkBytes, 5), id));
+    a.blobs->serve_only({id});
+    Fetched refused;
+    auto scenario = [](BlobPeer& from, BlobPeer& to, BlobId blob, Fetched& out) -> Co<void> {
+      std::vector<PeerId> hints{from.host.self()};
+      std::function<void(blob::FetchProgress const&)> const silent;
+      auto const deadline = to.host.runtime().now() + 10min;
+      auto got = co_await to.blobs->fetch(blob, std::move(hints), silent, deadline, kChunkBytes);
+      out.result.emplace(std::move(got));
+    };
+    swarm.world.run(scenario(a, b, id, refused));
+    REQUIRE_FALSE(refused.good());
+    CHECK(refused.detail() == "the blob holds 6291456 bytes, at most 1048576 are taken");
+    CHECK(refused.result->error().code == Errc::refused);
+    CHECK(b.blobs->bytes_fetched() < 3 * kChunkBytes);
+  }
+
   TEST_CASE("cancelling the waiter and closing the service both end a fetch at once") {
     BlobSwarm swarm(sim::links::residential(1), 3);
     auto& a = swarm.add();

@@ -150,6 +150,9 @@ TEST_SUITE("Api") {
     CHECK((info.st_mode & 0777) == 0600);
 
     CHECK(!api_get(socket, "/healthz"));
+    latest.set(std::make_shared<Snapshot>());
+    CHECK(!api_get(socket, "/healthz"));
+    CHECK(has(api_get(socket, "/v1/snapshot").value_or(""), "\"version\""));
     auto snapshot = std::make_shared<Snapshot>();
     snapshot->peer_id = "12D3KooWtest";
     latest.set(snapshot);
@@ -188,7 +191,7 @@ TEST_SUITE("Api") {
     {
       auto const api = Api::start(deep / "api.sock", latest, clock, nothing);
       REQUIRE(api);
-      CHECK(api_get(deep / "api.sock", "/healthz"));
+      CHECK(api_get(deep / "api.sock", "/v1/snapshot"));
 
       struct stat info {};
 
