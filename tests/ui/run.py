@@ -102,10 +102,10 @@ def pictures():
 
 
 def pictures_can_fail():
-    """One word more, and one card less, are both seen."""
+    """Another word, and one card less, are both seen."""
     shot = pathlib.Path(swarm.WAGGLE).parent / "tests" / "ui_shot"
     recorded = (HERE / "snapshots" / "training.jsonl").read_text()
-    changes = [("home", '"title":"Clothes classifier"', '"title":"Clothes classifiers"'), ("learning", '"learning_rate":', '"learning_rat":')]
+    changes = [("home", '"title":"Clothes classifier"', '"title":"Clothes sorter"'), ("learning", '"learning_rate":', '"learning_rat":')]
     with tempfile.TemporaryDirectory(prefix="waggle-ui-") as out, Display() as display:
         environment = {**os.environ, "DISPLAY": display.name, "TZ": "UTC", "LIBGL_ALWAYS_SOFTWARE": "1"}
         for panel, before, after in changes:

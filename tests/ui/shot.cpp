@@ -29,7 +29,7 @@ using namespace waggle;
 using namespace waggle::ui;
 
 // Of a picture's pixels. Larger: a word more is not seen. Smaller: another rasterizer's edges are.
-constexpr double kTolerance = 0.0002;
+constexpr double kTolerance = 0.0001;
 
 struct Wanted {
   std::string folder;
@@ -88,8 +88,7 @@ bool parse(int argc, char** argv, Wanted& wanted) {
 
 // The share of pixels that differ visibly from the kept picture; negative: there is none.
 double difference(Picture const& picture, std::string const& kept) {
-  constexpr int kVisible =
-      40;  // of 255, in any channel: text drawn by another rasterizer stays below
+  constexpr int kVisible = 24;  // of 255, in any channel
   int width = 0;
   int height = 0;
   int channels = 0;
