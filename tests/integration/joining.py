@@ -19,6 +19,15 @@ def send(process, **command):
         return b"".join(iter(lambda: api.recv(65536), b"")).decode()
 
 
+def get(process, path):
+    """What the API answers, read from JSON."""
+    with socket.socket(socket.AF_UNIX) as api:
+        api.settimeout(10)
+        api.connect(str(process.data_dir / "api.sock"))
+        api.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        return json.loads(b"".join(iter(lambda: api.recv(65536), b"")).partition(b"\r\n\r\n")[2])
+
+
 def published(folder, name, prefix, *flags, seed=1):
     """A process that publishes and serves a task, but does not train it; its link."""
     toml = lay_out_task(folder / f"task-{name}", prefix=prefix, seed=seed)
@@ -143,5 +152,37 @@ def a_public_task_is_found_without_a_link_and_looking_joins_nothing(folder):
     assert bytes_in(node.data_dir / "blobs") == 0, "a card downloads nothing"
     # The listing outlives its operator's process: whoever joined keeps it.
     assert run("join", card["link"], "--data-dir", node.data_dir)[0] == 0
+    node.wait_for("epoch", 120)
+    assert node.end() == 0
+
+
+@scenario
+def a_card_shows_a_few_samples_before_anything_else_is_downloaded(folder):
+    toml = lay_out_task(folder / "task")
+    toml.write_text(toml.read_text().replace('licence = "MIT"\n', 'licence = "MIT"\nlabels = ["horizontal", "vertical"]\npreview = 5\n'))
+    operator = start("publish", toml, data_dir=folder / "operator")
+    link = operator.wait_for("published", 120)["link"]
+    node = start("node", data_dir=folder / "node")
+    eventually(20, "it listens", (node.data_dir / "api.sock").exists)
+    assert get(node, "/v1/snapshot")["version"], "there is a snapshot from the start"
+    node.wait_for("started", 20)
+    send(node, command="look", link=link)
+
+    def previews():
+        return get(node, "/v1/examples").get("previews", [])
+
+    eventually(60, "the preview is there", previews)
+    preview = previews()[0]
+    assert (preview["prefix"], preview["labels"]) == ("stripes", ["horizontal", "vertical"]), preview
+    assert preview["operator"] in link and len(preview["items"]) == 5, preview
+    for item in preview["items"]:
+        assert (item["channels"], item["height"], item["width"], len(item["pixels"])) == (1, 28, 28, 2 * 28 * 28), item
+        assert item["label"] in (0, 1) and item["guesses"] == [], item
+    assert node.status()["tasks"] == [], "looking joins nothing"
+    card = next(k for k in node.status()["known_tasks"] if k["prefix"] == "stripes")
+    assert card["download"] > 50_000, card
+    assert 0 < bytes_in(node.data_dir / "blobs") < 40_000, "nothing but the preview"
+    # Who joins has the preview beside the data, and trains.
+    assert run("join", link, "--data-dir", node.data_dir)[0] == 0
     node.wait_for("epoch", 120)
     assert node.end() == 0
