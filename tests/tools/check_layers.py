@@ -25,7 +25,7 @@ THIRD_PARTY = {
     r"^httplib": r"^(core/node|app)/.*\.cpp$",
     r"^CLI/": r"^app/",
     r"^(imgui|backends/imgui)": r"^ui/",
-    r"^GLFW": r"^ui/window\.cpp$",
+    r"^GLFW": r"^ui/(keys|offscreen|surface|window)\.[ch]pp$",
 }
 # Production code reads time, chance and threads only through Runtime and base.
 FORBIDDEN = [
