@@ -86,7 +86,7 @@ constexpr Field kFields[] = {
   {"data", "labels", SLOT(data.labels), false, between(0, 1000), kImages,
    "The classes' names, label 0 first, for people to read beside example predictions. Peers older than this field refuse a task that has it."},
   {"data", "preview", SLOT(data.preview), false, between(0, 8), kAlways,
-   "How many held-out samples a volunteer sees on the task's card before joining. Peers older than this field refuse a task that has it."},
+   "How many held-out samples a volunteer sees on the task's card before joining; of text at most 2. Peers older than this field refuse a task that has it."},
   {"data", "mean", SLOT(data.mean), false, between(0, 64), kImages,
    "Subtracted from pixels scaled to [0, 1], one number a channel. Empty: nothing."},
   {"data", "std", SLOT(data.std), false, between(0, 64), kImages,
