@@ -185,7 +185,9 @@ void rest(Frame& frame, LimitsState& state) {
 }  // namespace
 
 void draw_hardware(Frame& frame, HardwareState& state) {
-  if (frame.snapshot == nullptr) {
+  // A node that has just begun has not looked at its machine yet; one from before there was this
+  // panel never does.
+  if (frame.snapshot == nullptr || frame.snapshot->machine.cores == 0) {
     Card const card(frame, "unknown");
     wrapped(frame, Font::body, frame.colours().muted, frame.tr(Text::machine_unknown));
     return;
