@@ -21,7 +21,7 @@ GENERATED = ROOT / "build/release/generated"
 # Libraries that exist for Windows, but not as Debian packages: their headers are those of this system.
 HEADERS = ("asio", "asio.hpp", "sodium", "sodium.h", "zstd.h", "zstd_errors.h", "zdict.h", "nlohmann", "toml++", "httplib.h", "spdlog",
            "fmt", "google", "sqlite3.h", "openssl")
-DEFINES = ("ASIO_STANDALONE", "ASIO_SEPARATE_COMPILATION", "ASIO_NO_DEPRECATED", "SPDLOG_COMPILED_LIB", "SPDLOG_FMT_EXTERNAL", "_WIN32_WINNT=0x0A00")
+DEFINES = ("ASIO_STANDALONE", "ASIO_SEPARATE_COMPILATION", "ASIO_NO_DEPRECATED", "SPDLOG_COMPILED_LIB", "SPDLOG_FMT_EXTERNAL", "WAGGLE_RELEASE_KEY=\"\"", "_WIN32_WINNT=0x0A00")
 
 
 def borrow_headers(folder):
