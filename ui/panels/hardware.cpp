@@ -199,9 +199,9 @@ void draw_hardware(Frame& frame, HardwareState& state) {
     gap(frame, space::l);
     disk(frame);
   });
+  cards.card("graphics", [&] { graphics(frame, state.limits); });
   cards.card("memory", [&] { memory(frame); });
   cards.card("network", [&] { network(frame); });
-  cards.card("graphics", [&] { graphics(frame, state.limits); });
 }
 
 }  // namespace waggle::ui
