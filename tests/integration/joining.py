@@ -179,8 +179,11 @@ def a_card_shows_a_few_samples_before_anything_else_is_downloaded(folder):
         assert (item["channels"], item["height"], item["width"], len(item["pixels"])) == (1, 28, 28, 2 * 28 * 28), item
         assert item["label"] in (0, 1) and item["guesses"] == [], item
     assert node.status()["tasks"] == [], "looking joins nothing"
-    card = next(k for k in node.status()["known_tasks"] if k["prefix"] == "stripes")
-    assert card["download"] > 50_000, card
+
+    def card():  # of the next snapshot: they come once a second
+        return next(k for k in node.status()["known_tasks"] if k["prefix"] == "stripes")
+
+    eventually(10, "the card tells what a download takes", lambda: card().get("download", 0) > 50_000)
     assert 0 < bytes_in(node.data_dir / "blobs") < 40_000, "nothing but the preview"
     # Who joins has the preview beside the data, and trains.
     assert run("join", link, "--data-dir", node.data_dir)[0] == 0
