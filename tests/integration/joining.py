@@ -181,7 +181,7 @@ def a_card_shows_a_few_samples_before_anything_else_is_downloaded(folder):
     assert node.status()["tasks"] == [], "looking joins nothing"
 
     def card():  # of the next snapshot: they come once a second
-        return next(k for k in node.status()["known_tasks"] if k["prefix"] == "stripes")
+        return next((k for k in node.status()["known_tasks"] if k["prefix"] == "stripes"), {})
 
     eventually(10, "the card tells what a download takes", lambda: card().get("download", 0) > 50_000)
     assert 0 < bytes_in(node.data_dir / "blobs") < 40_000, "nothing but the preview"
