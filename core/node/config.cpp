@@ -217,8 +217,7 @@ struct Reader {
         cat("unknown setting \"",
             name,
             "\" in [guest]; there are on_battery, on_metered, idle_minutes, gpu_idle_minutes, "
-            "cpu_load, "
-            "temperature, quiet_hours and programs"));
+            "cpu_load, temperature, quiet_hours and programs"));
   }
 
   Status api_host(toml::node const& node) {
