@@ -13,8 +13,8 @@
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/device/machine.hpp"
-#include "core/node/config.hpp"
-#include "core/node/settings.hpp"
+#include "core/node/settings/config.hpp"
+#include "core/node/settings/settings.hpp"
 
 #include "app/signals.hpp"
 

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "core/node/api.hpp"
+#include "core/node/api/api.hpp"
 #include "core/node/local.hpp"
 
 #include "app/command.hpp"

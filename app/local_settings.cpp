@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/node/settings.hpp"
+#include "core/node/settings/settings.hpp"
 
 namespace waggle::app {
 

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/node/log_lines.hpp"
+#include "core/node/report/log_lines.hpp"
 
 #include "app/command.hpp"
 #include "app/signals.hpp"

@@ -11,9 +11,9 @@
 
 #include "core/base/system_runtime.hpp"
 #include "core/base/text.hpp"
-#include "core/node/api.hpp"
+#include "core/node/api/api.hpp"
+#include "core/node/api/snapshot_json.hpp"
 #include "core/node/control/machines.hpp"
-#include "core/node/snapshot_json.hpp"
 #include "core/store/store.hpp"
 
 #include "app/command.hpp"

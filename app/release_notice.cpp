@@ -6,7 +6,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/crypto/peer_id.hpp"
-#include "core/node/release_publisher.hpp"
+#include "core/node/release/publisher.hpp"
 
 #include "app/drive.hpp"
 

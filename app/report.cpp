@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/node/report.hpp"
+#include "core/node/report/report.hpp"
 
 #include <cstdio>
 #include <ctime>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // set, settings: what waggle.toml says, changed and listed, with a running node or without.
-#include "core/node/settings.hpp"
+#include "core/node/settings/settings.hpp"
 
 #include <cstdio>
 #include <memory>
@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/text.hpp"
-#include "core/node/api.hpp"
-#include "core/node/snapshot_json.hpp"
+#include "core/node/api/api.hpp"
+#include "core/node/api/snapshot_json.hpp"
 
 #include "app/command.hpp"
 

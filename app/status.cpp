@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/node/api.hpp"
-#include "core/node/snapshot_json.hpp"
+#include "core/node/api/api.hpp"
+#include "core/node/api/snapshot_json.hpp"
 
 #include "app/command.hpp"
 #include "app/remote.hpp"

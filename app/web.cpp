@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/node/api.hpp"
+#include "core/node/api/api.hpp"
 
 #include "app/command.hpp"
 

@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/node/api.hpp"
-#include "core/node/config.hpp"
+#include "core/node/api/api.hpp"
+#include "core/node/settings/config.hpp"
 
 #include "app/command.hpp"
 #include "app/signals.hpp"

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <utility>
 
-#include "core/node/api.hpp"
-#include "core/node/examples_json.hpp"
-#include "core/node/snapshot_json.hpp"
+#include "core/node/api/api.hpp"
+#include "core/node/api/examples_json.hpp"
+#include "core/node/api/snapshot_json.hpp"
 
 #include "app/drive.hpp"
 

@@ -16,7 +16,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
-#include "core/node/api.hpp"
+#include "core/node/api/api.hpp"
 
 #include "app/command.hpp"
 #include "app/demo/bigram.hpp"

@@ -9,8 +9,8 @@
 
 #include "core/base/text.hpp"
 #include "core/device/machine.hpp"
-#include "core/node/api.hpp"
-#include "core/node/config.hpp"
+#include "core/node/api/api.hpp"
+#include "core/node/settings/config.hpp"
 #include "core/worker/trainer_process.hpp"
 
 namespace waggle::node {

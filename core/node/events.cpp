@@ -7,7 +7,7 @@
 #include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/node/services.hpp"
-#include "core/node/trainer.hpp"
+#include "core/node/session/trainer.hpp"
 
 namespace waggle::node::events {
 namespace {

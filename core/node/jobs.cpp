@@ -8,7 +8,7 @@
 #include "core/crypto/peer_id.hpp"
 #include "core/node/events.hpp"
 #include "core/node/monitor.hpp"
-#include "core/node/publisher.hpp"
+#include "core/node/tasks/publisher.hpp"
 
 namespace waggle::node {
 namespace {

@@ -5,12 +5,12 @@
 #include <optional>
 #include <vector>
 
-#include "core/node/guest.hpp"
-#include "core/node/joined_tasks.hpp"
-#include "core/node/known_tasks.hpp"
+#include "core/node/guest/guest.hpp"
 #include "core/node/node.hpp"
 #include "core/node/services.hpp"
-#include "core/node/session.hpp"
+#include "core/node/session/session.hpp"
+#include "core/node/tasks/joined_tasks.hpp"
+#include "core/node/tasks/known_tasks.hpp"
 
 namespace waggle::node {
 

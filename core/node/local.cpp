@@ -5,10 +5,10 @@
 
 #include "core/base/system_runtime.hpp"
 #include "core/base/text.hpp"
-#include "core/node/checkpoint.hpp"
-#include "core/node/forget.hpp"
 #include "core/node/services.hpp"
-#include "core/node/trainer.hpp"
+#include "core/node/session/checkpoint.hpp"
+#include "core/node/session/trainer.hpp"
+#include "core/node/tasks/forget.hpp"
 
 namespace waggle::node {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/device/guest_policy.hpp"
-#include "core/node/config.hpp"
+#include "core/node/settings/config.hpp"
 #include "core/wire/multiaddr.hpp"
 
 namespace waggle::node {

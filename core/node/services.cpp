@@ -9,8 +9,8 @@
 #include "core/crypto/peer_id.hpp"
 #include "core/net/address_book.hpp"
 #include "core/net/kad/service.hpp"
-#include "core/node/blob_index.hpp"
 #include "core/node/clone.hpp"
+#include "core/node/tasks/blob_index.hpp"
 
 namespace waggle::node {
 namespace {

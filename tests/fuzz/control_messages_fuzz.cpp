@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "core/node/api/snapshot_json.hpp"
 #include "core/node/commands.hpp"
 #include "core/node/control/contacts.hpp"
 #include "core/node/control/messages.hpp"
 #include "core/node/control/rights.hpp"
-#include "core/node/snapshot_json.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

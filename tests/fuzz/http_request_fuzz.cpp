@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a stranger sends to the local API: within its limits or an error, and never let in without
 // the token.
-#include "core/node/api_guard.hpp"
-#include "core/node/http_request.hpp"
+#include "core/node/api/guard.hpp"
+#include "core/node/api/http_request.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

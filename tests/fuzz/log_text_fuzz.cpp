@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lines of a log, times a person writes, and what is taken out of a report.
-#include "core/node/log_lines.hpp"
-#include "core/node/redact.hpp"
+#include "core/node/report/log_lines.hpp"
+#include "core/node/report/redact.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/node/examples_json.hpp"
+#include "core/node/api/examples_json.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/crypto/peer_id.hpp"
-#include "core/node/release_notice.hpp"
+#include "core/node/release/notice.hpp"
 
 #include "tests/fuzz/fuzz.hpp"
 

@@ -16,8 +16,8 @@
 #include <stb/stb_image_write.h>
 
 #include "core/base/text.hpp"
-#include "core/node/examples_json.hpp"
-#include "core/node/snapshot_json.hpp"
+#include "core/node/api/examples_json.hpp"
+#include "core/node/api/snapshot_json.hpp"
 
 #include "ui/window.hpp"
 

@@ -5,9 +5,9 @@
 
 #include "core/base/log.hpp"
 #include "core/crypto/peer_id.hpp"
+#include "core/node/api/snapshot_json.hpp"
 #include "core/node/control/detail/outbox.hpp"
 #include "core/node/control/rights.hpp"
-#include "core/node/snapshot_json.hpp"
 
 namespace waggle::node::control {
 namespace {

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 #include <zstd.h>
 
-#include "core/node/snapshot_json.hpp"
+#include "core/node/api/snapshot_json.hpp"
 
 using namespace waggle;
 using namespace waggle::node::control;

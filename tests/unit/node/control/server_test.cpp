@@ -5,7 +5,7 @@
 
 #include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
-#include "core/node/snapshot_json.hpp"
+#include "core/node/api/snapshot_json.hpp"
 
 #include "tests/unit/node/control/pair_of_machines.hpp"
 

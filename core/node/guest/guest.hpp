@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include "core/base/scope.hpp"
+#include "core/device/energy.hpp"
+#include "core/device/guest_policy.hpp"
+#include "core/device/inhibitors.hpp"
+#include "core/node/guest/daily_traffic.hpp"
+#include "core/node/services.hpp"
+#include "core/node/settings/config.hpp"
+#include "core/node/snapshot.hpp"
+
+namespace waggle::node {
+
+/// Looks at the machine once a second, follows waggle.toml as it is edited, and says whether to
+/// compute and how much. Thread: the network thread; the sensors have their own.
+class Guest {
+ public:
+  /// `changed` is told each time that the verdict, the effort or the memory is another.
+  Guest(Services& services, std::function<void()> changed);
+  ~Guest();
+  [[nodiscard]] Co<void> close();
+
+  [[nodiscard]] device::Verdict const& verdict() const noexcept { return verdict_; }
+
+  /// The trainer's threads, and the share of their time.
+  [[nodiscard]] device::Effort effort() const noexcept;
+
+  /// Bytes that the trainer's tensors may take; 0: no limit.
+  [[nodiscard]] std::uint64_t memory_limit() const noexcept { return limits_.max_memory << 20; }
+
+  /// Whether a task computes now, for only then is the machine kept awake, and whether its trainer,
+  /// the present or the last one, works on a GPU. Call it often.
+  void computes(bool now, bool on_gpu);
+
+  /// A person says to compute, whatever holds now; or to rest, and then no override is left.
+  void person_runs();
+  void person_rests();
+
+  [[nodiscard]] GuestView view() const;
+  [[nodiscard]] MachineView machine() const;
+
+  /// Every setting with what holds.
+  [[nodiscard]] std::vector<SettingView> const& settings() const noexcept { return settings_; }
+
+  /// waggle.toml was changed: look at it now.
+  void look_at_file() noexcept;
+
+ private:
+  [[nodiscard]] Co<void> watch();
+  [[nodiscard]] Co<void> follow_file();
+  void use(device::GuestSettings settings);
+  void use(Config const& config);
+  [[nodiscard]] bool is_flag(std::string_view setting) const;
+  void use(Limits const& limits);
+  void judge();
+  [[nodiscard]] Co<void> recall_traffic();
+  void keep_traffic();
+  void look_at_machine();
+
+  Services& services_;
+  std::function<void()> changed_;
+  device::Sensors sensors_;
+  device::CoreWatts watts_;
+  device::GuestPolicy policy_;
+  device::Readings readings_;
+  device::Verdict verdict_;
+  MachineView machine_;
+  std::vector<SettingView> settings_;
+  DailyTraffic traffic_;
+  std::optional<std::string> traffic_kept_;  ///< as the store has it
+  device::KeepAwake awake_;
+  std::string awake_trouble_;  ///< as it was said
+  Limits limits_;
+  bool on_gpu_ = false;
+  std::size_t threads_wanted_;
+  int cpu_share_;
+  std::optional<std::filesystem::file_time_type> file_time_;
+  int seconds_without_idle_ = 0;
+  int ticks_to_file_ = 0;
+  Scope scope_;
+};
+
+}  // namespace waggle::node
