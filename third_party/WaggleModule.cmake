@@ -27,11 +27,23 @@ endif()
 
 # waggle_module(dht DEPS base crypto wire net SOURCES … PRIVATE_LIBS …): one static library a folder of core/.
 # DEPS is the whole truth about who may include whom; tests/tools/check_layers.py reads it.
+# The fuzzers drive the protocols' pure machines: their build leaves out the files with coroutines, the slower half,
+# less those named FUZZED, where a codec stands beside its coroutine.
 function(waggle_module name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PUBLIC_LIBS;PRIVATE_LIBS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;FUZZED;DEPS;PUBLIC_LIBS;PRIVATE_LIBS" ${ARGN})
   if(NOT arg_SOURCES)
     file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp "")
     set(arg_SOURCES ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
+  endif()
+  if(WAGGLE_FUZZ AND NOT WAGGLE_TESTS)
+    foreach(source IN LISTS arg_SOURCES)
+      if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source} AND NOT source IN_LIST arg_FUZZED)
+        file(STRINGS ${source} coroutine REGEX "co_await|co_return" LIMIT_COUNT 1)
+        if(coroutine)
+          list(REMOVE_ITEM arg_SOURCES ${source})
+        endif()
+      endif()
+    endforeach()
   endif()
   add_library(waggle_${name} STATIC ${arg_SOURCES})
   add_library(waggle::${name} ALIAS waggle_${name})

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs every fuzz program of a build for an equal share of the time: run.sh [seconds [build folder]].
+# Runs every fuzz program of a build, one a core, for an equal share of the time: run.sh [seconds [build folder]].
 # Seeds come from corpus/NAME/, finds stay in the build folder. One line a target; a crash prints the
 # end of libFuzzer's report and where its input lies, and the exit status is 1.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
-total=${1:-150}
+total=${1:-90}
 build=${2:-$root/build/fuzz}
 
 shopt -s nullglob
@@ -14,31 +14,33 @@ if [ ${#programs[@]} -eq 0 ]; then
   echo "no fuzz programs in $build/fuzz: cmake --preset fuzz && cmake --build --preset fuzz"
   exit 1
 fi
-share=$((total / ${#programs[@]}))
+cores=$(nproc)
+share=$((total * cores / ${#programs[@]}))
 [ "$share" -ge 1 ] || share=1
 
-passed=0
-failed=0
-for program in "${programs[@]}"; do
+# fuzz PROGRAM: one target for its share; prints its line, and more if it crashed.
+fuzz() {
+  local program=$1 name finds log verdict=ok
   name=$(basename "$program" _fuzz)
   finds=$build/fuzz/corpus/$name
   log=$build/fuzz/$name.log
   mkdir -p "$finds"
-  folders=("$finds")
+  local folders=("$finds")
   [ -d "$root/tests/fuzz/corpus/$name" ] && folders+=("$root/tests/fuzz/corpus/$name")
-  if "$program" "${folders[@]}" -max_total_time="$share" -timeout=10 -rss_limit_mb=2048 \
-      -malloc_limit_mb=512 -print_final_stats=1 -artifact_prefix="$build/fuzz/$name-" >"$log" 2>&1; then
-    passed=$((passed + 1))
-    verdict=ok
-  else
-    failed=$((failed + 1))
-    verdict=CRASHED
-  fi
+  "$program" "${folders[@]}" -max_total_time="$share" -timeout=10 -rss_limit_mb=2048 \
+    -malloc_limit_mb=512 -print_final_stats=1 -artifact_prefix="$build/fuzz/$name-" >"$log" 2>&1 || verdict=CRASHED
   awk -v name="$name" -v verdict="$verdict" '
     /stat::number_of_executed_units/ { runs = $2 }
     /stat::average_exec_per_sec/ { rate = $2 }
     END { printf "%-24s %-8s %10d runs %8d exec/s\n", name, verdict, runs, rate }' "$log"
   [ "$verdict" = ok ] || tail -n 40 "$log"
-done
+}
+export -f fuzz
+export root build share
+
+# One target a core.
+lines=$(printf '%s\0' "${programs[@]}" | xargs -0 -n 1 -P "$cores" bash -c 'fuzz "$1"' _ | tee /dev/stderr)
+failed=$(grep -cE '^[a-z_0-9]+ +CRASHED ' <<<"$lines")
+passed=$((${#programs[@]} - failed))
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
