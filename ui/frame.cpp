@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/utf8.hpp"
+
 namespace waggle::ui {
 
 node::TaskView const* Frame::task() const {
@@ -51,9 +53,7 @@ std::string fitted(Frame const& frame, Font font, std::string_view words, float 
   if (measure(frame, font, words).x <= width) return std::string(words);
   std::string out(words);
   while (!out.empty()) {
-    // A letter is a lead byte and its continuations.
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80) out.pop_back();
-    if (!out.empty()) out.pop_back();
+    out.resize(utf8_prefix(out, out.size() - 1).size());
     auto const shown = out + "…";
     if (measure(frame, font, shown).x <= width) return shown;
   }

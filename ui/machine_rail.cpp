@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 
 #include "ui/format.hpp"
 #include "ui/widgets/icon.hpp"
@@ -29,9 +30,7 @@ void dot(Frame const& frame, ImDrawList& list, ImVec2 centre, Machine const& mac
 
 // The first letter of a name, for a rail without words.
 std::string initial(std::string_view name) {
-  std::size_t end = 1;
-  while (end < name.size() && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) ++end;
-  return std::string(name.substr(0, end));
+  return std::string(name.substr(0, utf8_next(name, 0)));
 }
 
 void row(Frame& frame, Machine const& machine, float width, bool wide) {

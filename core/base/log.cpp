@@ -12,6 +12,8 @@
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include "core/base/utf8.hpp"
+
 namespace waggle::log {
 namespace {
 
@@ -138,12 +140,8 @@ std::string_view name(Level level) noexcept {
 }
 
 std::string one_line(std::string_view text) {
-  std::size_t end = std::min(text.size(), kMaxText);
-  // Not within a UTF-8 sequence.
-  if (end < text.size())
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  bool const cut = end < text.size();
-  text = text.substr(0, end);
+  bool const cut = text.size() > kMaxText;
+  text = utf8_prefix(text, kMaxText);
   std::string out;
   out.reserve(text.size() + 4);
   constexpr char kDigits[] = "0123456789abcdef";

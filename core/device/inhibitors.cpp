@@ -10,6 +10,7 @@
 
 #include "core/base/aside.hpp"
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 #include "core/device/detail/sd_bus.hpp"
 
 namespace waggle::device {
@@ -62,14 +63,11 @@ bool names(std::string_view what, std::string_view one) {
   return false;
 }
 
-// Cut between two characters of UTF-8.
 std::string one_line(std::string_view text) {
   std::string line;
   for (char const c : text) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
   if (line.size() <= kMostName) return line;
-  auto end = kMostName - std::string_view("…").size();
-  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
-  line.resize(end);
+  line.resize(utf8_prefix(line, kMostName - std::string_view("…").size()).size());
   return line + "…";
 }
 

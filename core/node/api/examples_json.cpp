@@ -8,6 +8,7 @@
 
 #include "core/base/bytes.hpp"
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 
 namespace waggle::node {
 namespace {
@@ -33,17 +34,10 @@ Out json_of(Example const& e) {
           {"text", e.text}};
 }
 
-// At most `most` bytes, never through the middle of a letter.
-std::string cut(std::string const& text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  return text.substr(0, most);
-}
-
 void read(In const& object, char const* name, std::string& into) {
   auto const at = object.find(name);
   if (at == object.end() || !at->is_string()) return;
-  into = cut(at->get_ref<std::string const&>(), kMaxText);
+  into = utf8_prefix(at->get_ref<std::string const&>(), kMaxText);
 }
 
 void read(In const& object, char const* name, double& into) {
@@ -102,7 +96,7 @@ void read_labels(In const& object, std::vector<std::string>& into) {
   if (auto const* const labels = list(object, "labels"))
     for (auto const& label : *labels)
       if (label.is_string() && into.size() < kMaxLabels)
-        into.push_back(cut(label.get_ref<std::string const&>(), kMaxText));
+        into.emplace_back(utf8_prefix(label.get_ref<std::string const&>(), kMaxText));
 }
 
 void read_items(In const& object, std::size_t most, std::vector<Example>& into) {
@@ -122,7 +116,7 @@ std::optional<Preview> preview_of(In const& object) {
   for (auto& item : preview.items) {
     item.guesses.clear();
     item.prompt.clear();
-    item.text = cut(item.text, Preview::kMostText);
+    item.text.resize(utf8_prefix(item.text, Preview::kMostText).size());
   }
   return preview;
 }

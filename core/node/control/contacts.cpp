@@ -6,6 +6,7 @@
 
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/task/strict_toml.hpp"
 #include "core/wire/utf8.hpp"
@@ -88,12 +89,7 @@ std::string clean_text(std::string_view text, std::size_t most) {
     else if (c >= 0x20 && c != 0x7f)
       out += text[i];
   }
-  // Cut at a letter's end, not inside one.
-  if (out.size() > most) {
-    std::size_t end = most;
-    while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0U) == 0x80U) --end;
-    out.resize(end);
-  }
+  out.resize(utf8_prefix(out, most).size());
   while (!out.empty() && out.back() == ' ') out.pop_back();
   out.erase(0, out.find_first_not_of(' '));
   return out;
@@ -214,7 +210,7 @@ std::string Contacts::free_name(std::string_view wanted, PeerId const& peer) con
   auto name = base;
   for (int n = 2; taken(name); ++n) {
     auto const number = cat(' ', n);
-    name = cat(clean_name(std::string_view(base).substr(0, kMaxName - number.size())), number);
+    name = cat(clean_name(utf8_prefix(base, kMaxName - number.size())), number);
   }
   return name;
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 #include "core/optim/collaborative_optimizer.hpp"
 
 namespace waggle::node {
@@ -13,14 +14,11 @@ constexpr int kMost = optim::CollaborativeOptimizer::kMostTrainerLosses;
 // Of the error: a trainer's last words may be a page.
 constexpr std::size_t kMostWords = 300;
 
-// One line, cut between two characters of UTF-8.
 std::string one_line(std::string_view text) {
   std::string line;
   for (char const c : text) line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   if (line.size() <= kMostWords) return line;
-  auto end = kMostWords;
-  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
-  line.resize(end);
+  line.resize(utf8_prefix(line, kMostWords).size());
   return line + " …";
 }
 

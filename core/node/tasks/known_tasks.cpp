@@ -7,6 +7,7 @@
 #include "core/base/file.hpp"
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/device/machine.hpp"
 #include "core/node/api/examples_json.hpp"
@@ -37,11 +38,10 @@ std::uint64_t saved_bytes(task::Definition const& d, std::uint64_t weights) {
   return 2 * copies * weights;
 }
 
-/// At most `most` bytes, never through the middle of a letter.
+/// At most `most` bytes of it.
 std::string cut(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  text.resize(most);
+  text.resize(utf8_prefix(text, most).size());
   return text + "…";
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 #include "core/task/strict_toml.hpp"
 
 namespace waggle::node::detail {
@@ -40,11 +41,7 @@ class Text {
   std::size_t offset(toml::source_position at) const {
     std::size_t here = text_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     for (auto line = at.line; line > 1; --line) here = text_.find('\n', here) + 1;
-    for (auto column = at.column; column > 1 && here < text_.size(); --column) {
-      ++here;
-      while (here < text_.size() && (static_cast<unsigned char>(text_[here]) & 0xC0) == 0x80)
-        ++here;
-    }
+    for (auto column = at.column; column > 1; --column) here = utf8_next(text_, here);
     return here;
   }
 
