@@ -7,6 +7,7 @@
 #include "core/base/copies.hpp"
 #include "core/base/protobuf.hpp"
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 
 namespace waggle::net::rpc {
 namespace {
@@ -69,7 +70,7 @@ std::array<std::byte, kStreamHeaderBytes> stream_header(StreamMarker marker,
 
 Bytes encode_rpc_error(std::string_view text) {
   Bytes out;
-  protobuf::append_field(out, kErrorMessage, as_bytes(text.substr(0, kMaxErrorText)));
+  protobuf::append_field(out, kErrorMessage, as_bytes(utf8_prefix(text, kMaxErrorText)));
   return out;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/base/scope.hpp"
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/net/rpc/detail/io.hpp"
 #include "core/net/rpc/rpc.hpp"
@@ -54,8 +55,7 @@ Co<void> watch(Stream& stream, Running& call) {
 }
 
 Bytes encode_outcome(Result<Bytes> const& outcome, ByteView call_id) {
-  if (!outcome)
-    return encode_error(call_id, std::string_view(outcome.error().detail).substr(0, kMaxErrorText));
+  if (!outcome) return encode_error(call_id, utf8_prefix(outcome.error().detail, kMaxErrorText));
   auto answer = encode_response(call_id, *outcome);
   if (answer.size() <= kMaxUnaryBytes) return answer;
   return encode_error(
@@ -105,7 +105,7 @@ Result<Bytes> take_answer(ByteView body) {
   WAGGLE_TRY(auto const frame, UnaryFrame::decode(body));
   if (!frame.answer) return Error{Errc::malformed, "the answer is none"};
   if (frame.answer->error)
-    return Error{Errc::refused, std::string(frame.answer->error->substr(0, kMaxErrorText))};
+    return Error{Errc::refused, std::string(utf8_prefix(*frame.answer->error, kMaxErrorText))};
   return to_bytes(*frame.answer->response);
 }
 

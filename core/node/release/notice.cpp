@@ -6,6 +6,7 @@
 
 #include "core/base/assert.hpp"
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/wire/envelope.hpp"
 #include "core/wire/msgpack.hpp"
@@ -58,7 +59,7 @@ Result<ReleaseVersion> ReleaseVersion::parse(std::string_view text) {
   Error const wrong{Errc::invalid,
                     cat("a version is up to four numbers below 65536 with dots between them, as "
                         "in 1.10.2, not \"",
-                        text.substr(0, kMaxVersion),
+                        utf8_prefix(text, kMaxVersion),
                         text.size() > kMaxVersion ? "…\"" : "\"")};
   ReleaseVersion version;
   std::size_t part = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 #include "core/task/detail/parsing.hpp"
 
 namespace waggle::task::detail {
@@ -11,7 +12,8 @@ namespace waggle::task::detail {
 std::string shown(std::string_view text) {
   constexpr std::size_t kShown = 60;
   std::string out = "\"";
-  for (char const c : text.substr(0, kShown)) out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  for (char const c : utf8_prefix(text, kShown))
+    out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
   return out + (text.size() > kShown ? "…\"" : "\"");
 }
 

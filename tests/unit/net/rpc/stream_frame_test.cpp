@@ -83,4 +83,8 @@ TEST_CASE("failure texts survive, nonsense is shown and long ones are cut") {
   CHECK(rpc::decode_rpc_error({}).empty());
   CHECK(rpc::decode_rpc_error(as_bytes("\x7f what?")) == "\x7f what?");
   CHECK(rpc::decode_rpc_error(Bytes(5000, std::byte{0x7f})).size() == 1024);
+  // A field of text that is cut stays text: other implementations refuse one that is not.
+  std::string wide;
+  while (wide.size() < 2000) wide += "蜂";
+  CHECK(rpc::decode_rpc_error(rpc::encode_rpc_error(wide)) == wide.substr(0, 1023));
 }

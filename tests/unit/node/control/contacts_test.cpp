@@ -106,6 +106,11 @@ TEST_SUITE("Contacts") {
     CHECK_FALSE(all.find(id.substr(id.size() - 3)));
     CHECK(all.free_name("server", sim::peer(9)) == "server 2");
     CHECK(all.free_name("server", sim::peer(1)) == "server");
+    // What gives way to the number is whole letters.
+    std::string wide;
+    for (int i = 0; i < 21; ++i) wide += "机";
+    REQUIRE(all.put(contact(4, wide.c_str())));
+    CHECK(all.free_name(wide, sim::peer(9)) == wide.substr(0, 60) + " 2");
   }
 
   TEST_CASE("names come out clean, whatever a stranger calls itself") {
