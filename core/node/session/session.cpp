@@ -7,9 +7,7 @@
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
-#include "core/device/energy.hpp"
 #include "core/device/machine.hpp"
-#include "core/node/session/checkpoint.hpp"
 #include "core/node/session/detail/state.hpp"
 #include "core/node/tasks/files.hpp"
 #include "core/task/link.hpp"
@@ -17,9 +15,6 @@
 namespace waggle::node {
 namespace {
 
-constexpr Duration kTrainerStart = std::chrono::minutes(5);
-// Before the second try to start a trainer; the n-th waits n times as long.
-constexpr Duration kTrainerPause = std::chrono::seconds(2);
 constexpr double kProgressSeconds = 0.5;
 // After the last time that a window asked.
 constexpr Duration kExamplesWanted = std::chrono::minutes(1);
@@ -137,92 +132,6 @@ void Session::State::keep_wish(Wish wish) {
   node::keep_wish(services, found.record.operator_id, found.record.prefix, wish);
 }
 
-// The newest checkpoint, or the task's initial weights at epoch 0.
-Co<Result<std::int64_t>> Session::State::take_up(
-    std::map<std::string, std::filesystem::path> const& files) {
-  auto const deadline = runtime().now() + kTrainerStart;
-  auto checkpoint =
-      co_await load_checkpoint(services, found.record.operator_id, found.record.prefix);
-  if (!checkpoint) co_return std::move(checkpoint).error();
-  if (*checkpoint) {
-    auto restored = co_await trainer->restore(**checkpoint, deadline);
-    if (restored) co_return (*checkpoint)->epoch;
-    if (restored.error().code == Errc::cancelled) co_return std::move(restored).error();
-    services.notice(cat("the saved state of ",
-                        definition.prefix,
-                        " does not fit (",
-                        restored.error().detail,
-                        "); beginning anew"));
-  }
-  auto const weights = files.find(std::string(kWeightsBlob));
-  if (weights != files.end()) {
-    WAGGLE_CO_TRY_STATUS(co_await trainer->read_weights(weights->second, deadline));
-  }
-  co_return std::int64_t{0};
-}
-
-Co<Status> Session::State::start_trainer(
-    std::map<std::string, std::filesystem::path> const& files) {
-  enter("starting", "starting the trainer");
-  TrainerOptions trainer_options;
-  trainer_options.files = files;
-  trainer_options.files.erase(std::string(kWeightsBlob));
-  trainer_options.threads = effort.threads;
-  trainer_options.memory_limit = memory_limit;
-  trainer_options.seed = runtime().random_u64();
-  WAGGLE_CO_TRY(
-      trainer,
-      co_await Trainer::start(
-          services, definition, std::move(trainer_options), runtime().now() + kTrainerStart));
-  use(effort);
-  co_return ok();
-}
-
-// Trains on only once a person says so: a machine that starts what cannot run, over and over, is
-// no good guest.
-void Session::State::give_trainer_up(Error const& why) {
-  crashed = crash_reason(why);
-  log::warning("node", definition.prefix, ": ", crashed);
-  view.state = "paused";
-  view.reason = crashed;
-  view.paused_by = "crash";
-  pause_or_train();
-  say_paused();
-}
-
-// The trainer with the state to begin with; the epoch of that state. Nothing: it could not be
-// started, and is to leave now. Errors: what no second try would mend.
-Co<Result<std::optional<std::int64_t>>> Session::State::begin_trainer(
-    std::map<std::string, std::filesystem::path> const& files) {
-  CrashGuard guard;
-  for (;;) {
-    auto started = co_await start_trainer(files);
-    Result<std::int64_t> epoch = Error{Errc::closed, ""};
-    if (started)
-      epoch = co_await take_up(files);
-    else
-      epoch = std::move(started).error();
-    if (epoch) co_return std::optional<std::int64_t>(*epoch);
-    auto const why = epoch.error();
-    if (!CrashGuard::may_pass(why)) co_return why;
-    log::warning("node", "the trainer of ", definition.prefix, " failed: ", why.detail);
-    if (trainer) co_await trainer->close();
-    trainer.reset();
-    if (guard.failed()) {
-      give_trainer_up(why);
-      while (!crashed.empty() && !finish_soon) {
-        WAGGLE_CO_TRY_STATUS(co_await woken.wait());
-      }
-      view.paused_by.clear();
-      view.reason.clear();
-    } else {
-      auto const pause = kTrainerPause * guard.failures();
-      WAGGLE_CO_TRY_STATUS(co_await runtime().sleep_for(pause));
-    }
-    if (finish_soon) co_return std::optional<std::int64_t>();
-  }
-}
-
 void Session::State::use(device::Effort wanted) {
   trainer->set_threads(wanted.threads);
   trainer->set_duty(wanted.duty);
@@ -285,73 +194,6 @@ bool Session::State::enough(optim::EpochReport const& report) const {
   if (finish_at > 0 && report.epoch >= finish_at) return true;
   if (options.until_epoch > 0 && report.epoch >= options.until_epoch) return true;
   return target_reached;
-}
-
-void Session::State::epoch_ended(optim::EpochReport const& report) {
-  double const flops = trainer->facts().training_flops_per_sample;
-  given.samples += report.our_samples;
-  given.credits += static_cast<double>(report.our_samples) * flops / 1e9;
-  given.samples_per_second = optimizer->status().samples_per_second;
-  view.epoch = report.epoch;
-  view.loss = report.loss;
-  view.learning_rate = report.learning_rate;
-  view.samples_given = given.samples;
-  view.last_round = round_view(report);
-  tell_metrics(report);
-  events(events::epoch(services, report, given));
-  note_in_ledger(report, flops);
-}
-
-void Session::State::tell_metrics(optim::EpochReport const& report) {
-  optim::LocalMetrics ours;
-  ours.step = report.epoch;
-  ours.samples_per_second = given.samples_per_second;
-  ours.samples_accumulated = static_cast<std::int64_t>(report.our_samples);
-  // A sample is a mini-step, so that whoever divides one sum by the other weighs samples alike.
-  ours.mini_steps = ours.samples_accumulated;
-  ours.loss = report.loss * static_cast<double>(report.our_samples);
-  metrics->ended(ours);
-}
-
-RoundView Session::State::round_view(optim::EpochReport const& report) {
-  RoundView view;
-  view.epoch = report.epoch;
-  view.outcome = report.averaged ? "averaged" : "local";
-  view.why = report.why;
-  view.seconds = to_seconds(report.took);
-  if (report.gradients) {
-    for (auto const& peer : report.gradients->group) view.group.push_back(crypto::to_text(peer));
-    view.bytes_sent = report.gradients->bytes_sent;
-    view.bytes_received = report.gradients->bytes_received;
-    view.values_sent = report.gradients->values_sent;
-  }
-  return view;
-}
-
-void Session::State::note_in_ledger(optim::EpochReport const& report, double flops) {
-  store::LedgerRow row;
-  row.time = runtime().unix_time();
-  row.operator_id = to_bytes(found.record.operator_id.bytes());
-  row.prefix = found.record.prefix;
-  row.epoch = report.epoch;
-  row.samples = report.our_samples;
-  row.gigaflop = static_cast<double>(report.our_samples) * flops / 1e9;
-  row.group_size =
-      report.gradients ? static_cast<std::uint32_t>(report.gradients->group.size()) : 1;
-  for (auto const& round : {report.gradients, report.state})
-    if (round) {
-      row.bytes_sent += round->bytes_sent;
-      row.bytes_received += round->bytes_received;
-    }
-  row.outcome = report.averaged ? "averaged" : "local";
-  row.loss = report.loss;
-  row.seconds = to_seconds(report.took);
-  auto const cpu = trainer->cpu_time();
-  // A trainer that was started again begins at nought.
-  auto const since = cpu >= cpu_noted ? cpu_noted : Duration{};
-  row.kwh = device::kilowatt_hours(to_seconds(cpu - since), services.watts_per_core());
-  cpu_noted = cpu;
-  ledger.add(std::move(row));
 }
 
 Co<Status> Session::State::finish_well() {

@@ -25,8 +25,8 @@ constexpr Duration kEvaluationTime = std::chrono::minutes(10);
 // Between two looks whether a full disk has room again.
 constexpr Duration kRoomEvery = std::chrono::seconds(5);
 
-/// What a session's coroutines share. session.cpp fetches and trains, saving.cpp measures
-/// and saves.
+/// What a session's coroutines share. session.cpp fetches and trains, starting.cpp starts the
+/// trainer, reporting.cpp tells what an epoch came to, saving.cpp measures and saves.
 struct Session::State {
   State(Services& s, FoundTask f, SessionOptions o, EventSink e)
       : services(s),
@@ -84,18 +84,22 @@ struct Session::State {
   void pause_or_train();
   void say_paused();
   void keep_wish(Wish wish);
+  Co<Status> run();
+  bool enough(optim::EpochReport const& report) const;
+  Co<Status> finish_well();
+
+  // Starting the trainer.
   Co<Result<std::int64_t>> take_up(std::map<std::string, std::filesystem::path> const& files);
   Co<Status> start_trainer(std::map<std::string, std::filesystem::path> const& files);
   Co<Result<std::optional<std::int64_t>>> begin_trainer(
       std::map<std::string, std::filesystem::path> const& files);
   void give_trainer_up(Error const& why);
-  Co<Status> run();
-  bool enough(optim::EpochReport const& report) const;
+
+  // Telling what an epoch came to.
   void epoch_ended(optim::EpochReport const& report);
   void tell_metrics(optim::EpochReport const& report);
   static RoundView round_view(optim::EpochReport const& report);
   void note_in_ledger(optim::EpochReport const& report, double flops);
-  Co<Status> finish_well();
 
   // Measuring and saving.
   enum class Measured : std::uint8_t { sample, whole, final };
