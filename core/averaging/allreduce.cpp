@@ -7,7 +7,6 @@
 
 #include "core/averaging/detail/allreduce_state.hpp"
 #include "core/base/assert.hpp"
-#include "core/crypto/peer_id.hpp"
 
 namespace waggle::averaging {
 
@@ -62,6 +61,7 @@ void AllReduce::exclude(PeerId const& member) {
   if (!position || *position == group_->self || started_) return;
   excluded_[*position] = true;
   senders_[*position].absent = true;
+  senders_[*position].told = true;  // by that round
   ban(*position, "it was not in the round before");
 }
 
@@ -130,6 +130,7 @@ RoundReport AllReduce::report() const {
   for (std::size_t s = 0; s < senders_.size(); ++s) {
     report.weights.push_back(senders_[s].weight);
     if (reducer_.banned(s)) report.banned.push_back(group_->members[s]);
+    if (senders_[s].refused) report.refused.push_back(group_->members[s]);
     if (auto const* const call = senders_[s].call) {
       report.bytes_sent += call->bytes_sent();
       report.bytes_received += call->bytes_received();
@@ -185,11 +186,8 @@ Co<void> AllReduce::exchange(std::size_t reducer,
   }
   if (!outcome && outcome.error().code != Errc::cancelled && !over_) {
     failed_reducers_.push_back(peer);
-    log::info("averaging",
-              "reducer ",
-              crypto::short_text(peer),
-              " failed, its parts keep local values: ",
-              outcome.error().detail);
+    tell_lost(reducer,
+              cat("failed as a reducer, its parts keep local values: ", outcome.error().detail));
   }
   --exchanging_;
   changed_.notify_all();

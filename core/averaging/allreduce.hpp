@@ -91,6 +91,7 @@ class AllReduce : public std::enable_shared_from_this<AllReduce> {
   Co<Status> lock_part(std::size_t part);
   void unlock_part(std::size_t part) noexcept;
   void ban(std::size_t sender, std::string const& why);
+  void tell_lost(std::size_t member, std::string const& what);
   [[nodiscard]] MessageCode refuse(net::rpc::ServerCall const& call,
                                    AveragingData const& first) const;
   [[nodiscard]] RoundReport report() const;

@@ -2,6 +2,7 @@
 // Our end as a reducer: parts come in, sums become means, differences go out.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/averaging/detail/allreduce_state.hpp"
 #include "core/crypto/peer_id.hpp"
@@ -19,12 +20,17 @@ constexpr Duration kUnreachableGrace = std::chrono::seconds(2);
 void AllReduce::ban(std::size_t sender, std::string const& why) {
   if (reducer_.banned(sender) || over_) return;
   reducer_.ban(sender);
-  log::info("averaging",
-            "no longer waiting for ",
-            crypto::short_text(group_->members[sender]),
-            ": ",
-            why);
+  tell_lost(sender, cat("is no longer waited for: ", why));
   changed_.notify_all();
+}
+
+// Who is gone is so as a sender and as a reducer, and in the rounds that follow: one line is news.
+void AllReduce::tell_lost(std::size_t member, std::string const& what) {
+  auto const peer = crypto::short_text(group_->members[member]);
+  if (std::exchange(senders_[member].told, true))
+    log::debug("averaging", peer, ' ', what);
+  else
+    log::info("averaging", peer, ' ', what);
 }
 
 Co<Status> AllReduce::lock_part(std::size_t part) {
@@ -133,8 +139,10 @@ Co<Status> AllReduce::take_part(Bytes item, std::size_t sender, std::size_t part
   auto const weight = parsed->weight;
   auto const& peer = group_->members[sender];
   auto const limit = options_.weight_limit ? options_.weight_limit(peer) : 3e38;
-  if (!std::isfinite(weight) || weight < 0 || weight > limit)
+  if (!std::isfinite(weight) || weight < 0 || weight > limit) {
+    senders_[sender].refused = true;
     co_return Error{Errc::refused, cat("weight ", weight, ", allowed are 0 to ", limit)};
+  }
   Sent sent{Recycled(std::move(item)),
             tensor.buffer,
             tensor.compression};  // the heap block, and so the view, stays

@@ -298,9 +298,14 @@ std::shared_ptr<Group const> Averager::Round::group() const noexcept {
 }
 
 std::vector<PeerId> RoundReport::missing() const {
-  auto all = banned;
+  auto const among = [](std::vector<PeerId> const& peers, PeerId const& peer) {
+    return std::find(peers.begin(), peers.end(), peer) != peers.end();
+  };
+  std::vector<PeerId> all;
+  for (auto const& peer : banned)
+    if (!among(refused, peer)) all.push_back(peer);
   for (auto const& peer : failed_reducers)
-    if (std::find(banned.begin(), banned.end(), peer) == banned.end()) all.push_back(peer);
+    if (!among(all, peer)) all.push_back(peer);
   return all;
 }
 

@@ -65,6 +65,7 @@ struct RoundReport {
   std::vector<wire::Msgpack> gathered;  ///< each member's user object, in group order
   std::vector<double> weights;          ///< as seen here, -1 where unknown
   std::vector<PeerId> banned;           ///< senders that cost their own parts here
+  std::vector<PeerId> refused;          ///< of those: here, but with a weight that cannot be
   std::vector<PeerId> failed_reducers;  ///< whose parts kept their local values
   std::vector<ReducedSpan> spans;       ///< all elements, in order
   double fraction_averaged = 0;         ///< elements averaged over all elements
@@ -74,7 +75,7 @@ struct RoundReport {
   Duration matchmaking{};
   Duration all_reduce{};
 
-  /// Members that cost their own parts, as senders or as reducers.
+  /// Members that did not come, or left: as senders, unless refused, or as reducers.
   [[nodiscard]] std::vector<PeerId> missing() const;
 };
 

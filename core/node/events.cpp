@@ -41,6 +41,7 @@ Json round_of(std::optional<averaging::RoundReport> const& round) {
           {"values_sent", round->values_sent},
           {"fraction", round->fraction_averaged},
           {"banned", round->banned.size()},
+          {"refused", round->refused.size()},
           {"failed_reducers", round->failed_reducers.size()},
           {"matchmaking_s", to_seconds(round->matchmaking)},
           {"all_reduce_s", to_seconds(round->all_reduce)}};

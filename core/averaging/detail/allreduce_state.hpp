@@ -35,6 +35,8 @@ struct AllReduce::Sender {
   Duration lag{};  ///< how long the others waited for it alone
   std::optional<TimePoint> unreachable_since;
   bool absent = false;                   ///< it said itself that it is not in this round
+  bool refused = false;                  ///< with a weight that cannot be
+  bool told = false;                     ///< the log has a line about its loss
   net::rpc::ServerCall* call = nullptr;  ///< while it is served
 };
 

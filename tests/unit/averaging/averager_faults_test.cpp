@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Bad company and bad timing: what one member may cost the others.
+#include <algorithm>
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -7,6 +8,8 @@
 #include "core/averaging/averager.hpp"
 #include "core/averaging/gather.hpp"
 #include "core/averaging/messages.hpp"
+#include "core/base/log.hpp"
+#include "core/crypto/peer_id.hpp"
 #include "core/net/rpc/rpc.hpp"
 
 #include "tests/unit/averaging/swarm.hpp"
@@ -139,6 +142,9 @@ TEST_CASE(
     auto const slept = co_await s.world.sleep_for(30s);
     REQUIRE(slept);
   };
+  log::start({.to_stderr = log::Level::error, .kept = log::Level::info});
+  auto const lines = log::recent(0);
+  auto const before = lines.empty() ? 0 : lines.back().number;
   std::unique_ptr<Averager::Round> round =
       swarm.peers[2]->averager->begin({}, swarm.world.now() + 60s);
   auto scenario = [absent, &round](test::Swarm& s) -> Co<void> {
@@ -158,9 +164,39 @@ TEST_CASE(
     CHECK(peer.took < 12s);  // reducer_timeout: its own parts keep local values
     CHECK((*peer.outcome)->failed_reducers.size() == 1);
     CHECK((*peer.outcome)->banned.size() == 1);
+    CHECK((*peer.outcome)->refused.empty());
+    CHECK((*peer.outcome)->missing() == std::vector{swarm.peers[2]->host->self()});
     CHECK((*peer.outcome)->fraction_averaged > 0.6);
   }
+  // Silent as a sender and as a reducer, for two who wait: a line each.
+  auto const said = log::recent(before);
+  auto const name = crypto::short_text(swarm.peers[2]->host->self());
+  CHECK(std::ranges::count_if(said, [&](log::Line const& line) {
+          return line.text.find(name) != std::string::npos;
+        }) == 2);
+  log::start({});
   round.reset();
+}
+
+TEST_CASE("Averager: who brings too large a weight is refused, which is not silence") {
+  test::Swarm swarm(3);
+  AveragerOptions options = swarm.options({{{50'000}, false}});
+  options.part_bytes = 8192;
+  options.weight_limit = [](PeerId const&) { return 10.0; };
+  swarm.add(3, options);
+  fill(swarm, 50'000);
+  swarm.peers[2]->weight = 1000;
+  swarm.run_round();
+  auto const liar = swarm.peers[2]->host->self();
+  for (std::size_t p = 0; p < 2; ++p) {
+    auto const& outcome = *swarm.peers[p]->outcome;
+    REQUIRE(outcome);
+    CHECK(outcome->banned == std::vector{liar});
+    CHECK(outcome->refused == std::vector{liar});
+    CHECK(outcome->failed_reducers.empty());
+    CHECK(outcome->missing().empty());
+    CHECK(outcome->fraction_averaged == 1.0);
+  }
 }
 
 TEST_CASE("Averager: leaving an assembled group is told, so that nobody waits") {
