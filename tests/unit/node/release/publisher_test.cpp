@@ -9,21 +9,10 @@
 #include "core/node/node.hpp"
 
 #include "tests/support/temp_folder.hpp"
+#include "tests/unit/node/release/started.hpp"
 
 using namespace waggle;
 using namespace waggle::node;
-
-namespace {
-
-Options options(std::filesystem::path folder) {
-  Options out;
-  out.data_dir = std::move(folder);
-  out.listen_host = "127.0.0.1";
-  out.serve_api = false;
-  return out;
-}
-
-}  // namespace
 
 TEST_SUITE("release publisher") {
   TEST_CASE("a key is read from its file, or the file is named") {
@@ -43,13 +32,13 @@ TEST_SUITE("release publisher") {
   TEST_CASE("a notice goes to a peer, and only a higher version follows it") {
     test::TempFolder const folder;
     auto const key = crypto::Identity::generate();
-    auto const alone = publish_notice(options(folder / "maker"), key, {"0.2.0", "Faster."});
+    auto const alone = publish_notice(test::alone(folder / "maker"), key, {"0.2.0", "Faster."});
     REQUIRE(!alone);
     CHECK(alone.error().detail.find("--peer") != std::string::npos);
-    CHECK(publish_notice(options(folder / "maker"), key, {"0.2.0", ""}).error().code ==
+    CHECK(publish_notice(test::alone(folder / "maker"), key, {"0.2.0", ""}).error().code ==
           Errc::invalid);
 
-    auto seed = Node::start(options(folder / "seed"), ServeJob{}, nullptr);
+    auto seed = Node::start(test::alone(folder / "seed"), ServeJob{}, nullptr);
     REQUIRE(seed);
     std::shared_ptr<Snapshot const> snapshot;
     for (int i = 0; i < 200 && (!snapshot || snapshot->addresses.empty()); ++i) {
@@ -57,7 +46,7 @@ TEST_SUITE("release publisher") {
       snapshot = (*seed)->snapshot();
     }
     REQUIRE(snapshot);
-    auto maker = options(folder / "maker");
+    auto maker = test::alone(folder / "maker");
     auto const id = crypto::Identity::load_or_create(folder / "seed" / "identity.key");
     REQUIRE(id);
     maker.peers.push_back(
