@@ -34,11 +34,6 @@ node::Literals literals(NodeFlags const& flags) {
   return all;
 }
 
-bool is_loopback(std::string const& host) {
-  auto const address = wire::Multiaddr::tcp(host, 1);
-  return address && address->is_loopback();
-}
-
 }  // namespace
 
 Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
@@ -47,7 +42,8 @@ Result<node::Options> options_of(Common const& common, NodeFlags const& flags) {
   auto const config = node::read_config(common.data_dir);
   options.listen_host = flags.host.value_or(config.host.value_or(options.listen_host));
   options.port = flags.port.value_or(config.port.value_or(options.port));
-  options.lan = flags.lan ? *flags.lan : config.lan.value_or(!is_loopback(options.listen_host));
+  options.lan =
+      flags.lan ? *flags.lan : config.lan.value_or(!node::is_loopback(options.listen_host));
   options.client_mode = flags.client || config.client.value_or(false);
   options.guest = config.guest;
   if (flags.power) options.guest.power = *flags.power;

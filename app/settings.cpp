@@ -32,6 +32,12 @@ Result<std::vector<node::SettingView>> what_holds(Common const& common, bool& ru
   return node::list_settings(file, {});
 }
 
+std::string where_from(node::SettingView const& setting) {
+  if (!setting.why.empty()) return cat("  (", setting.why, ')');
+  if (setting.from == "flag") return "  (a flag of the running node)";
+  return setting.from == "default" ? "  (standard)" : "";
+}
+
 int list(Common const& common) {
   bool running = false;
   auto const all = what_holds(common, running);
@@ -43,7 +49,8 @@ int list(Common const& common) {
                           {"value", s.value},
                           {"standard", s.standard},
                           {"from", s.from},
-                          {"live", s.live}});
+                          {"live", s.live},
+                          {"why", s.why}});
     std::printf("%s\n",
                 Json({{"running", running}, {"settings", std::move(settings)}})
                     .dump(-1, ' ', false, Json::error_handler_t::replace)
@@ -51,12 +58,7 @@ int list(Common const& common) {
     return kDone;
   }
   for (auto const& s : *all)
-    std::printf("%-22s %s%s\n",
-                s.name.c_str(),
-                s.value.c_str(),
-                s.from == "flag"      ? "  (a flag of the running node)"
-                : s.from == "default" ? "  (standard)"
-                                      : "");
+    std::printf("%-22s %s%s\n", s.name.c_str(), s.value.c_str(), where_from(s).c_str());
   std::printf("\n%s; `waggle set NAME VALUE` changes one.\n",
               (common.data_dir / "waggle.toml").c_str());
   return kDone;

@@ -324,6 +324,7 @@ constexpr std::array kCatalogue{
     Entry{Text::from_next_start, "Counts from the next start.", "下次启动后生效。"},
     Entry{Text::only_outwards, "Accept no connections, only make them", "不接受连接，仅主动发起"},
     Entry{Text::lan, "Find other Waggles on the local network, without a link", "在本地网络中寻找其他 Waggle，无需链接"},
+    Entry{Text::lan_loopback, "Off, since only this computer can reach this Waggle (host)", "已关闭，因为只有本机能连接此 Waggle（host）"},
     Entry{Text::update_notice, "Tell me when there is a newer version", "有新版本时提醒我"},
     Entry{Text::update_notice_note, "It asks the other peers now and then, and downloads nothing.", "它会不时询问其他节点，不会下载任何内容。"},
     Entry{Text::seconds_short, "s", "秒"},

@@ -344,6 +344,7 @@ enum class Text : std::uint16_t {
   from_next_start,
   only_outwards,
   lan,
+  lan_loopback,
   update_notice,
   update_notice_note,
   // units and small words

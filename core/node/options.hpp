@@ -50,6 +50,9 @@ struct Event {
 
 using EventSink = std::function<void(Event const&)>;
 
+/// Whether `host` is an address of this machine's own loopback: then nobody else can come.
+[[nodiscard]] bool is_loopback(std::string const& host);
+
 /// XDG's data home: $XDG_DATA_HOME/waggle or ~/.local/share/waggle.
 [[nodiscard]] std::filesystem::path default_data_dir();
 

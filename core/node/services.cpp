@@ -183,8 +183,7 @@ Status Services::open_network() {
 // joining by a link.
 void Services::open_lan() {
   if (!options_.lan) return;
-  auto const here = wire::Multiaddr::tcp(options_.listen_host, 1);
-  bool const loopback = here && here->is_loopback();
+  bool const loopback = is_loopback(options_.listen_host);
 
   struct Joins {
     bool due = false;

@@ -161,6 +161,7 @@ struct SettingView {
   std::string standard;  ///< where nothing is said
   std::string from;      ///< flag | file | default; a flag stands until the node ends
   bool live = false;     ///< a change counts at once; else from the next start
+  std::string why;       ///< what makes `value` another where nothing is said; empty: nothing
 };
 
 /// A machine that may watch this one over /waggle/control/1.

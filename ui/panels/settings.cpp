@@ -88,6 +88,8 @@ void listening(Frame& frame, SettingsState& state) {
   if (frame.setting("lan") != nullptr) {
     bool lan = flag_of(frame.value("lan"));
     if (toggle(frame, "lan", frame.tr(Text::lan), lan)) frame.set("lan", literal(lan));
+    if (!lan && !frame.setting("lan")->why.empty())
+      wrapped(frame, Font::small, frame.colours().muted, frame.tr(Text::lan_loopback));
   }
   gap(frame, space::xs);
   wrapped(frame, Font::small, frame.colours().muted, frame.tr(Text::from_next_start));

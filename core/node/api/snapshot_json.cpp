@@ -156,6 +156,7 @@ void each_field(auto& v, Of<SettingView> auto& s) {
   v("standard", s.standard);
   v("from", s.from);
   v("live", s.live);
+  v("why", s.why);
 }
 
 void each_field(auto& v, Of<WatcherView> auto& w) {

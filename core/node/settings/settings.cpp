@@ -15,6 +15,7 @@
 #include "core/base/fd.hpp"
 #include "core/base/file.hpp"
 #include "core/base/text.hpp"
+#include "core/node/options.hpp"
 #include "core/node/release/notice.hpp"
 #include "core/node/settings/config.hpp"
 #include "core/node/settings/detail/toml_edit.hpp"
@@ -135,6 +136,17 @@ std::string names() {
   std::string all;
   for (auto const& setting : settings()) all += cat(all.empty() ? "" : ", ", setting.name);
   return all;
+}
+
+// Where nobody else can come nobody is looked for, unless a person says so.
+void lan_by_host(std::vector<SettingView>& all) {
+  auto const lan = std::ranges::find(all, "lan", &SettingView::name);
+  auto const host = std::ranges::find(all, "host", &SettingView::name);
+  if (lan->from != "default") return;
+  auto const text = std::string_view(host->value);
+  if (text.size() < 2 || !is_loopback(std::string(text.substr(1, text.size() - 2)))) return;
+  lan->value = "false";
+  lan->why = "host is this machine's own loopback";
 }
 
 /// Held while the file is read and replaced. The folder itself is what is locked: no file of its
@@ -280,3 +292,4 @@ std::vector<SettingView> list_settings(Literals const& file, Literals const& fla
 }
 
 }  // namespace waggle::node
+  lan_by_host(all);

@@ -177,6 +177,21 @@ TEST_SUITE("settings") {
     CHECK((info.st_mode & 0777) == 0600);
     REQUIRE(::chmod(path.c_str(), 0644) == 0);
     REQUIRE(change_setting(folder.path, "power", "full"));
+  TEST_CASE("on a host that only this machine reaches nobody is looked for, unless told to") {
+    auto const lan = [](Literals const& file, Literals const& flags) {
+      for (auto const& view : list_settings(file, flags))
+        if (view.name == "lan") return cat(view.value, " ", view.from, " ", view.why);
+      return std::string("none");
+    };
+    auto const own = "false default host is this machine's own loopback";
+    CHECK(lan({}, {}) == "true default ");
+    CHECK(lan({{"host", "\"192.168.1.2\""}}, {}) == "true default ");
+    CHECK(lan({{"host", "\"127.0.0.1\""}}, {}) == own);
+    CHECK(lan({}, {{"host", "\"::1\""}}) == own);
+    CHECK(lan({{"host", "\"127.0.0.1\""}}, {{"host", "\"0.0.0.0\""}}) == "true default ");
+    CHECK(lan({{"host", "\"127.0.0.1\""}, {"lan", "true"}}, {}) == "true file ");
+  }
+
     REQUIRE(::stat(path.c_str(), &info) == 0);
     CHECK((info.st_mode & 0777) == 0644);
 
