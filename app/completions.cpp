@@ -84,18 +84,20 @@ std::string zsh_text(std::string_view text) {
   return out;
 }
 
+std::string bash_case(std::string const& before, std::vector<std::string> const& choices) {
+  return cat("        ",
+             before,
+             ") COMPREPLY=($(compgen ",
+             choices.empty() ? "-f" : cat("-W \"", joined(choices, " "), '"'),
+             " -- \"$cur\")); return ;;\n");
+}
+
 // "name:choice choice" lines would need parsing; a case statement is plain.
 std::string bash_values(CompletedCommand const& command) {
   std::string out;
-  for (auto const& option : command.options) {
-    if (!option.takes_value) continue;
-    out += cat("        ", joined(option.names, "|"), ") ");
-    out += option.choices.empty()
-               ? std::string("COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n")
-               : cat("COMPREPLY=($(compgen -W \"",
-                     joined(option.choices, " "),
-                     "\" -- \"$cur\")); return ;;\n");
-  }
+  for (auto const& option : command.options)
+    if (option.takes_value) out += bash_case(joined(option.names, "|"), option.choices);
+  for (auto const& [first, choices] : command.second) out += bash_case(first, choices);
   return out;
 }
 
@@ -120,7 +122,72 @@ std::string zsh_option(CompletedOption const& option) {
   return out;
 }
 
+std::string zsh_choices(std::vector<std::string> const& choices) {
+  return choices.empty() ? std::string("_files") : cat('(', joined(choices, " "), ')');
+}
+
+std::string zsh_positionals(CompletedCommand const& command) {
+  std::string out;
+  if (!command.second.empty()) {
+    auto const& first = command.positionals.front();
+    return cat(
+        "    ",
+        shell_quoted(cat("1:", zsh_text(first.names.front()), ':', zsh_choices(first.choices))),
+        " \\\n    '2:value:->value' \\\n");
+  }
+  for (auto const& positional : command.positionals)
+    out += cat("    ",
+               shell_quoted(cat(
+                   "*:", zsh_text(positional.names.front()), ':', zsh_choices(positional.choices))),
+               " \\\n");
+  return out;
+}
+
+std::string zsh_second(SecondWords const& second) {
+  if (second.empty()) return {};
+  std::string out = "  case $line[1] in\n";
+  for (auto const& [first, choices] : second)
+    if (!choices.empty()) out += cat("    ", first, ") compadd -- ", joined(choices, " "), " ;;\n");
+  return out + "    *) _files ;;\n  esac\n";
+}
+
+// A first word where none was said yet, then what may follow it.
+std::string fish_words(CompletedCommand const& command,
+                       std::string const& when,
+                       std::string const& program) {
+  std::string out;
+  auto const offer = [&](std::string const& further, std::vector<std::string> const& choices) {
+    out += cat("complete -c ",
+               program,
+               " -n ",
+               shell_quoted(when + further),
+               choices.empty() ? " -F" : cat(" -f -a ", shell_quoted(joined(choices, " "))),
+               "\n");
+  };
+  if (command.second.empty()) {
+    for (auto const& positional : command.positionals)
+      if (!positional.choices.empty()) offer("", positional.choices);
+    return out;
+  }
+  auto const& firsts = command.positionals.front().choices;
+  offer(cat("; and not __fish_seen_subcommand_from ", joined(firsts, " ")), firsts);
+  for (auto const& [first, choices] : command.second)
+    offer(cat("; and __fish_seen_subcommand_from ", first), choices);
+  return out;
+}
+
 }  // namespace
+
+void complete_pairs(std::vector<CompletedCommand>& commands,
+                    std::vector<std::string> const& path,
+                    SecondWords words) {
+  auto const at = std::find_if(
+      commands.begin(), commands.end(), [&](auto const& command) { return command.path == path; });
+  if (at == commands.end() || at->positionals.empty()) return;
+  at->positionals.front().choices.clear();
+  for (auto const& [first, choices] : words) at->positionals.front().choices.push_back(first);
+  at->second = std::move(words);
+}
 
 std::vector<CompletedCommand> commands_of(CLI::App const& app) {
   std::vector<CompletedCommand> out;
@@ -149,9 +216,10 @@ std::string bash_completion(std::vector<CompletedCommand> const& commands,
         "    ", shell_quoted(command.path.empty() ? "" : " " + joined(command.path, " ")), ")\n");
     if (auto const values = bash_values(command); !values.empty())
       out += cat("      case \"$prev\" in\n", values, "      esac\n");
-    bool const takes_files = std::any_of(command.positionals.begin(),
-                                         command.positionals.end(),
-                                         [](auto const& p) { return p.choices.empty(); });
+    bool const takes_files =
+        command.second.empty() && std::any_of(command.positionals.begin(),
+                                              command.positionals.end(),
+                                              [](auto const& p) { return p.choices.empty(); });
     out += cat("      COMPREPLY=($(compgen -W \"", bash_words(command), "\" -- \"$cur\"))\n");
     if (takes_files)
       out += "      [[ \"$cur\" == -* ]] || COMPREPLY+=($(compgen -f -- \"$cur\"))\n";
@@ -166,21 +234,12 @@ std::string zsh_completion(std::vector<CompletedCommand> const& commands,
   std::string out = cat("#compdef ", program, "\n");
   for (auto const& command : commands) {
     out += cat("\n", function_name(command, program), "() {\n");
-    if (!command.subcommands.empty())
+    if (!command.subcommands.empty() || !command.second.empty())
       out += "  local context state state_descr line\n  typeset -A opt_args\n";
     out += "  _arguments -C \\\n";
     for (auto const& option : command.options) out += zsh_option(option);
     if (command.subcommands.empty()) {
-      for (auto const& positional : command.positionals)
-        out += cat("    ",
-                   shell_quoted(cat("*:",
-                                    zsh_text(positional.names.front()),
-                                    ':',
-                                    positional.choices.empty()
-                                        ? std::string("_files")
-                                        : cat('(', joined(positional.choices, " "), ')'))),
-                   " \\\n");
-      out += "    && return\n}\n";
+      out += cat(zsh_positionals(command), "    && return\n", zsh_second(command.second), "}\n");
       continue;
     }
     out += "    '1:command:->command' '*::argument:->argument' && return\n";
@@ -235,6 +294,7 @@ std::string fish_completion(std::vector<CompletedCommand> const& commands,
                                       : cat(" -x -a ", shell_quoted(joined(option.choices, " ")));
       out += cat(" -d ", shell_quoted(option.text), "\n");
     }
+    out += fish_words(command, when, program);
   }
   return out;
 }

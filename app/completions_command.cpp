@@ -2,10 +2,23 @@
 #include <cstdio>
 #include <memory>
 
+#include "core/node/settings/settings.hpp"
+
 #include "app/command.hpp"
 #include "app/completions.hpp"
 
 namespace waggle::app {
+namespace {
+
+// CLI11 knows that `set` takes a name and a value, the table of settings knows which.
+SecondWords words_of_settings() {
+  SecondWords words;
+  for (auto const& setting : node::all_settings())
+    words.emplace_back(setting.name, node::values_of(setting));
+  return words;
+}
+
+}  // namespace
 
 void add_completions(CLI::App& app, Common& common, Action& chosen) {
   auto* const command =
@@ -21,7 +34,8 @@ void add_completions(CLI::App& app, Common& common, Action& chosen) {
                "  waggle completions fish > ~/.config/fish/completions/waggle.fish\n");
   command->callback([&app, &chosen, shell] {
     chosen = [&app, shell] {
-      auto const commands = commands_of(app);
+      auto commands = commands_of(app);
+      complete_pairs(commands, {"set"}, words_of_settings());
       auto const make = *shell == "bash"  ? bash_completion
                         : *shell == "zsh" ? zsh_completion
                                           : fish_completion;

@@ -25,7 +25,7 @@ namespace waggle::node {
 namespace {
 
 constexpr std::array kSettings{
-    Setting{"power", "\"medium\"", true},
+    Setting{"power", "\"medium\"", true, "light medium full"},
     Setting{"threads", "0", true},
     Setting{"cpu_share", "100", true},
     Setting{"disk_gib", "20", true},
@@ -52,8 +52,8 @@ constexpr std::array kSettings{
     Setting{"api_names", "[]", false},
     Setting{"team", "\"\"", true},
     Setting{"trainer", "\"\"", false},
-    Setting{"window.theme", "\"dark\"", false},
-    Setting{"window.language", "\"\"", false},
+    Setting{"window.theme", "\"dark\"", false, "dark light"},
+    Setting{"window.language", "\"\"", false, "en zh"},
     Setting{"window.size", "1.0", false},
     Setting{"window.first_run_done", "false", false},
     Setting{"window.close_to_tray", "true", false},
@@ -161,6 +161,17 @@ Result<Fd> lock(std::filesystem::path const& folder) {
 
 std::span<Setting const> all_settings() {
   return settings();
+}
+
+std::vector<std::string> values_of(Setting const& setting) {
+  if (setting.standard == "true" || setting.standard == "false") return {"true", "false"};
+  std::vector<std::string> all;
+  for (auto rest = setting.words; !rest.empty();) {
+    auto const end = std::min(rest.find(' '), rest.size());
+    all.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return all;
 }
 
 Setting const* find_setting(std::string_view name) {
@@ -288,8 +299,8 @@ std::vector<SettingView> list_settings(Literals const& file, Literals const& fla
     }
     all.push_back(std::move(view));
   }
+  lan_by_host(all);
   return all;
 }
 
 }  // namespace waggle::node
-  lan_by_host(all);

@@ -16,13 +16,16 @@ namespace waggle::node {
 
 /// A setting of waggle.toml that a person may change, in the window or by `waggle set`.
 struct Setting {
-  std::string_view name;      ///< dotted: "guest.on_battery"
-  std::string_view standard;  ///< what holds where nothing is said, as TOML writes it
-  bool live;                  ///< a running node follows at once; else from its next start
+  std::string_view name;        ///< dotted: "guest.on_battery"
+  std::string_view standard;    ///< what holds where nothing is said, as TOML writes it
+  bool live;                    ///< a running node follows at once; else from its next start
+  std::string_view words = {};  ///< those that it may be, a space between; empty: not words alone
 };
 
 /// In the order in which a person reads them.
 [[nodiscard]] std::span<Setting const> all_settings();
+/// All values that it may have, as a person writes them; empty: any, or too many.
+[[nodiscard]] std::vector<std::string> values_of(Setting const& setting);
 /// Null: there is none of this name.
 [[nodiscard]] Setting const* find_setting(std::string_view name);
 

@@ -32,6 +32,20 @@ struct Program {
     app.add_subcommand("shell", "Which")
         ->add_option("name", file, "The name")
         ->check(CLI::IsMember({"bash", "zsh"}));
+    auto* const set = app.add_subcommand("set", "Change");
+    set->add_option("name", file, "Which");
+    set->add_option("value", level, "To what");
+    set->add_flag("--json", follow, "As JSON");
+  }
+
+  std::vector<CompletedCommand> commands() const {
+    auto all = commands_of(app);
+    complete_pairs(
+        all,
+        {"set"},
+        {{"power", {"light", "full"}}, {"guest.load", {"true", "false"}}, {"trainer", {}}});
+    complete_pairs(all, {"nothing"}, {{"power", {}}});
+    return all;
   }
 };
 
@@ -55,9 +69,9 @@ TEST_SUITE("completions") {
   TEST_CASE("commands, options and choices are read from CLI11") {
     Program const program;
     auto const all = commands_of(program.app);
-    REQUIRE(all.size() == 6);
+    REQUIRE(all.size() == 7);
     CHECK(all[0].path.empty());
-    CHECK(all[0].subcommands == std::vector<std::string>{"logs", "key", "shell"});
+    CHECK(all[0].subcommands == std::vector<std::string>{"logs", "key", "shell", "set"});
     auto const& logs = all[1];
     CHECK(logs.path == std::vector<std::string>{"logs"});
     auto const level =
@@ -83,7 +97,7 @@ TEST_SUITE("completions") {
     Program const program;
     test::TempFolder const folder;
     auto const script = folder / "waggle.bash";
-    std::ofstream(script) << bash_completion(commands_of(program.app), "waggle");
+    std::ofstream(script) << bash_completion(program.commands(), "waggle");
     auto const complete = [&](std::string const& words) {
       auto const command = "bash -c 'source " + script.string() + "; COMP_WORDS=(waggle " + words +
                            "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _waggle; echo "
@@ -98,6 +112,13 @@ TEST_SUITE("completions") {
     CHECK(complete("logs e") == "\n");
     CHECK(complete("shell z").rfind("zsh", 0) == 0);
     CHECK(complete("--ver") == "--version\n");
+    CHECK(complete("set p") == "power\n");
+    CHECK(complete("set g") == "guest.load\n");
+    CHECK(complete("set power \"\"") == "light full\n");
+    CHECK(complete("set --json power f") == "full\n");
+    CHECK(complete("set guest.load t") == "true\n");
+    CHECK(complete("set trainer " + script.string().substr(0, script.string().size() - 3)) ==
+          script.string() + "\n");
     CHECK(complete("key export " + script.string().substr(0, script.string().size() - 3)) ==
           script.string() + "\n");
   }
@@ -105,7 +126,7 @@ TEST_SUITE("completions") {
   TEST_CASE("zsh and fish read their scripts, where they are installed") {
     Program const program;
     test::TempFolder const folder;
-    auto const all = commands_of(program.app);
+    auto const all = program.commands();
     std::ofstream(folder / "_waggle") << zsh_completion(all, "waggle");
     std::ofstream(folder / "waggle.fish") << fish_completion(all, "waggle");
     if (here("zsh")) CHECK(std::system(("zsh -n " + (folder / "_waggle").string()).c_str()) == 0);
@@ -115,6 +136,18 @@ TEST_SUITE("completions") {
       CHECK(output("fish -c 'source " + (folder / "waggle.fish").string() +
                    "; complete -C \"waggle logs --level e\"'")
                 .starts_with("error"));
+      auto const complete = [&](std::string const& words) {
+        auto out = output("cd " + folder.path().string() +
+                          "; fish -c 'source waggle.fish; complete -C \"waggle " + words + "\"'");
+        std::ranges::replace(out, '\n', ' ');
+        return out;
+      };
+      CHECK(complete("set p") == "power ");
+      CHECK(complete("set gu") == "guest.load ");
+      CHECK(complete("set power ") == "full light ");
+      CHECK(complete("set guest.load t") == "true ");
+      CHECK(complete("set trainer wag").find("waggle.fish") != std::string::npos);
+      CHECK(complete("shell z") == "zsh ");
     }
     auto const zsh = zsh_completion(all, "waggle");
     CHECK(zsh.find("'logs:It'\\''s what was written\\: all \\[of it\\]'") != std::string::npos);

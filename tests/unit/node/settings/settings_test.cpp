@@ -152,6 +152,18 @@ TEST_SUITE("settings") {
     CHECK(parse_config("update_notice = true\n", kFile).trouble == "");
   }
 
+  TEST_CASE("the values that a setting may have are taken, others are not") {
+    CHECK(values_of(*find_setting("power")) == std::vector<std::string>{"light", "medium", "full"});
+    CHECK(values_of(*find_setting("lan")) == std::vector<std::string>{"true", "false"});
+    CHECK(values_of(*find_setting("port")).empty());
+    for (auto const& setting : all_settings()) {
+      CAPTURE(setting.name);
+      auto const values = values_of(setting);
+      for (auto const& value : values) CHECK(with_setting("", kFile, setting.name, value));
+      if (!values.empty()) CHECK(!with_setting("", kFile, setting.name, "another"));
+    }
+  }
+
   TEST_CASE("flags stand over the file, the file over the standard") {
     auto const list = list_settings({{"power", "\"full\""}, {"port", "7"}}, {{"port", "9"}});
     auto const of = [&](std::string_view name) {
@@ -165,18 +177,6 @@ TEST_SUITE("settings") {
     CHECK(of("guest.on_battery") == "false default live");
   }
 
-  TEST_CASE("the file is replaced as a whole, keeps its mode, and a link stays a link") {
-    test::Folder const folder;
-    auto const path = folder.path / kFile;
-    REQUIRE(change_setting(folder.path, "power", "light"));
-    CHECK(read(path) == "power = \"light\"\n");
-
-    struct stat info {};
-
-    REQUIRE(::stat(path.c_str(), &info) == 0);
-    CHECK((info.st_mode & 0777) == 0600);
-    REQUIRE(::chmod(path.c_str(), 0644) == 0);
-    REQUIRE(change_setting(folder.path, "power", "full"));
   TEST_CASE("on a host that only this machine reaches nobody is looked for, unless told to") {
     auto const lan = [](Literals const& file, Literals const& flags) {
       for (auto const& view : list_settings(file, flags))
@@ -192,6 +192,18 @@ TEST_SUITE("settings") {
     CHECK(lan({{"host", "\"127.0.0.1\""}, {"lan", "true"}}, {}) == "true file ");
   }
 
+  TEST_CASE("the file is replaced as a whole, keeps its mode, and a link stays a link") {
+    test::Folder const folder;
+    auto const path = folder.path / kFile;
+    REQUIRE(change_setting(folder.path, "power", "light"));
+    CHECK(read(path) == "power = \"light\"\n");
+
+    struct stat info {};
+
+    REQUIRE(::stat(path.c_str(), &info) == 0);
+    CHECK((info.st_mode & 0777) == 0600);
+    REQUIRE(::chmod(path.c_str(), 0644) == 0);
+    REQUIRE(change_setting(folder.path, "power", "full"));
     REQUIRE(::stat(path.c_str(), &info) == 0);
     CHECK((info.st_mode & 0777) == 0644);
 
