@@ -8,6 +8,8 @@
 #include "core/crypto/peer_id.hpp"
 #include "core/node/events.hpp"
 #include "core/node/monitor.hpp"
+#include "core/node/session/kept_failures.hpp"
+#include "core/node/session/wish.hpp"
 #include "core/node/tasks/publisher.hpp"
 
 namespace waggle::node {
@@ -314,8 +316,11 @@ void JobRunner::command(Command const& command) {
       // One that waits for another: switch to it.
       if (command.prefix.empty()) break;
       for (auto const& [key, entry] : joined_.all())
-        if (!trains(key) && command.names(crypto::to_text(key.first), key.second))
+        if (!trains(key) && command.names(crypto::to_text(key.first), key.second)) {
+          keep_wish(services_, key.first, key.second, {});
+          keep_failures(services_, {.operator_id = key.first, .prefix = key.second}, {});
           return switch_to(entry.found);
+        }
       break;
     default:
       break;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/log.hpp"
 #include "core/crypto/peer_id.hpp"
@@ -140,7 +141,7 @@ Co<Status> CollaborativeOptimizer::State::train_one_batch() {
     if (batch.error().code == Errc::cancelled) co_return batch.error();
     co_return co_await trainer_lost(batch.error());
   }
-  trainer_losses = 0;
+  if (std::exchange(trainer_losses, 0) != 0 && on_trainer_losses) on_trainer_losses(0);
   double const took = to_seconds(now - batch_began);
   batch_seconds = batch_seconds > 0 ? 0.7 * batch_seconds + 0.3 * took : took;
   if (batch->finite && std::isfinite(batch->loss_sum)) {
@@ -170,6 +171,7 @@ Co<Status> CollaborativeOptimizer::State::trainer_lost(Error why) {
   if (given_up) {
     on_trainer_given_up(why);
   } else {
+    if (on_trainer_losses) on_trainer_losses(trainer_losses);
     auto slept = co_await runtime.sleep_for(kTrainerPause * (trainer_losses - 1));
     if (!slept) co_return slept;
   }
@@ -280,6 +282,14 @@ void CollaborativeOptimizer::between_epochs(std::function<Co<Status>(EpochReport
 
 void CollaborativeOptimizer::on_trainer_given_up(std::function<void(Error const& why)> f) {
   state_->on_trainer_given_up = std::move(f);
+}
+
+void CollaborativeOptimizer::set_trainer_losses(int losses) noexcept {
+  state_->trainer_losses = losses;
+}
+
+void CollaborativeOptimizer::on_trainer_losses(std::function<void(int losses)> f) {
+  state_->on_trainer_losses = std::move(f);
 }
 
 Co<Status> CollaborativeOptimizer::run(std::int64_t epoch,

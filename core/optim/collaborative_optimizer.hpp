@@ -80,6 +80,11 @@ class CollaborativeOptimizer {
   /// Told when the trainer is given up, with what it last died of: the one to pause(). Training is
   /// tried again, with a fresh count, once resume()d. Where nobody listens, run() ends instead.
   void on_trainer_given_up(std::function<void(Error const& why)> f);
+  /// The count goes on from `losses`, where it was kept from an earlier run, or begins anew with 0.
+  void set_trainer_losses(int losses) noexcept;
+  /// Told of the count when it changes otherwise: one more, or 0 with a batch; not of the loss with
+  /// which the trainer is given up.
+  void on_trainer_losses(std::function<void(int losses)> f);
 
   /// Starts at `epoch` with the trainer's present state (0 for a fresh one), loads from peers if
   /// they are ahead, trains until asked to finish or `stop_after(report)` says true. Errors:

@@ -254,4 +254,9 @@ Result<std::optional<std::string>> Store::setting(std::string_view key) const {
   return std::optional<std::string>(get.text(0));
 }
 
+Status Store::remove_setting(std::string_view key) {
+  WAGGLE_TRY(auto remove, state_->database.prepare("DELETE FROM settings WHERE key = ?"));
+  return remove.bind(key).run();
+}
+
 }  // namespace waggle::store

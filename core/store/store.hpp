@@ -138,6 +138,7 @@ class Store {
 
   [[nodiscard]] Status put_setting(std::string_view key, std::string_view value);
   [[nodiscard]] Result<std::optional<std::string>> setting(std::string_view key) const;
+  [[nodiscard]] Status remove_setting(std::string_view key);
 
  private:
   struct State;

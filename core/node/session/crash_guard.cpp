@@ -5,12 +5,10 @@
 
 #include "core/base/text.hpp"
 #include "core/base/utf8.hpp"
-#include "core/optim/collaborative_optimizer.hpp"
 
 namespace waggle::node {
 namespace {
 
-constexpr int kMost = optim::CollaborativeOptimizer::kMostTrainerLosses;
 // Of the error: a trainer's last words may be a page.
 constexpr std::size_t kMostWords = 300;
 
@@ -37,7 +35,7 @@ bool CrashGuard::failed() noexcept {
 
 std::string crash_reason(Error const& last) {
   return cat("the trainer failed ",
-             kMost,
+             CrashGuard::kMost,
              " times in a row: ",
              one_line(last.detail),
              last.code == Errc::too_large

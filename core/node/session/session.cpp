@@ -151,6 +151,7 @@ Co<Status> Session::State::run() {
     finish_at = wish.at_epoch;
     finish_soon = finish_soon || wish.at_epoch == 0;
   }
+  co_await take_up_failures();
   WAGGLE_CO_TRY_STATUS(co_await remember_task(services, found, true));
   std::map<std::string, std::filesystem::path> files;
   WAGGLE_CO_TRY_STATUS(co_await fetch(files));
@@ -174,6 +175,8 @@ Co<Status> Session::State::run() {
   optimizer->on_epoch([this](optim::EpochReport const& report) { epoch_ended(report); });
   optimizer->between_epochs(
       [this](optim::EpochReport const& report) { return measure_and_save(report); });
+  optimizer->set_trainer_losses(guard.failures());
+  optimizer->on_trainer_losses([this](int losses) { note_failures({losses, ""}); });
   optimizer->on_trainer_given_up([this](Error const& why) { give_trainer_up(why); });
   on_gpu = trainer->on_gpu();
   enter("training", "");
@@ -253,7 +256,7 @@ void Session::pause() {
 
 void Session::resume() {
   state_->paused_by_user = false;
-  state_->crashed.clear();
+  state_->begin_failures_anew();
   state_->keep_wish({});
   state_->woken.notify_all();
   state_->pause_or_train();

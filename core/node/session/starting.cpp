@@ -62,7 +62,12 @@ Co<Status> Session::State::start_trainer(
 // no good guest.
 void Session::State::give_trainer_up(Error const& why) {
   crashed = crash_reason(why);
+  note_failures({CrashGuard::kMost, crashed});
   log::warning("node", definition.prefix, ": ", crashed);
+  pause_for_crash();
+}
+
+void Session::State::pause_for_crash() {
   view.state = "paused";
   view.reason = crashed;
   view.paused_by = "crash";
@@ -70,12 +75,47 @@ void Session::State::give_trainer_up(Error const& why) {
   say_paused();
 }
 
+// Until a person resumes; false: it is to leave.
+Co<Result<bool>> Session::State::stay_given_up() {
+  while (!crashed.empty() && !finish_soon) {
+    WAGGLE_CO_TRY_STATUS(co_await woken.wait());
+  }
+  view.paused_by.clear();
+  view.reason.clear();
+  co_return !finish_soon;
+}
+
+Co<void> Session::State::take_up_failures() {
+  auto kept = co_await recall_failures(services, tried());
+  failures_kept = kept.in_a_row > 0;
+  crashed = std::move(kept.given_up);
+  if (crashed.empty() && kept.in_a_row < CrashGuard::kMost) guard = CrashGuard(kept.in_a_row);
+}
+
+void Session::State::note_failures(Failures failures) {
+  bool const none = failures == Failures{};
+  if (none && !failures_kept) return;
+  failures_kept = !none;
+  keep_failures(services, tried(), std::move(failures));
+}
+
+void Session::State::begin_failures_anew() {
+  crashed.clear();
+  guard = CrashGuard();
+  if (optimizer) optimizer->set_trainer_losses(0);
+  note_failures({});
+}
+
 // The trainer with the state to begin with; the epoch of that state. Nothing: it could not be
 // started, and is to leave now. Errors: what no second try would mend.
 Co<Result<std::optional<std::int64_t>>> Session::State::begin_trainer(
     std::map<std::string, std::filesystem::path> const& files) {
-  CrashGuard guard;
+  if (!crashed.empty()) pause_for_crash();
   for (;;) {
+    if (!crashed.empty()) {
+      WAGGLE_CO_TRY(bool const again, co_await stay_given_up());
+      if (!again) co_return std::optional<std::int64_t>();
+    }
     auto started = co_await start_trainer(files);
     Result<std::int64_t> epoch = Error{Errc::closed, ""};
     if (started)
@@ -90,12 +130,8 @@ Co<Result<std::optional<std::int64_t>>> Session::State::begin_trainer(
     trainer.reset();
     if (guard.failed()) {
       give_trainer_up(why);
-      while (!crashed.empty() && !finish_soon) {
-        WAGGLE_CO_TRY_STATUS(co_await woken.wait());
-      }
-      view.paused_by.clear();
-      view.reason.clear();
     } else {
+      note_failures({guard.failures(), ""});
       auto const pause = kTrainerPause * guard.failures();
       WAGGLE_CO_TRY_STATUS(co_await runtime().sleep_for(pause));
     }

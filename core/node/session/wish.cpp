@@ -50,6 +50,10 @@ Result<Wish> read_wish(store::Store const& store,
   return wish;
 }
 
+Status forget_wish(store::Store& store, PeerId const& operator_id, std::string_view prefix) {
+  return store.remove_setting(epoch_key(operator_id, prefix));
+}
+
 void keep_wish(Services& services, PeerId const& operator_id, std::string_view prefix, Wish wish) {
   services.disk().post(
       [&store = services.store(), operator_id, prefix = std::string(prefix), wish] {

@@ -26,7 +26,7 @@ void keep_wish(Services& services, PeerId const& operator_id, std::string_view p
 /// What was asked last; to train, if nothing was.
 [[nodiscard]] Co<Wish> recall_wish(Services& services, PeerId operator_id, std::string prefix);
 
-/// The two at the store itself. Errors: io, too_large (a full disk).
+/// The same at the store itself. Errors: io, too_large (a full disk).
 [[nodiscard]] Status write_wish(store::Store& store,
                                 PeerId const& operator_id,
                                 std::string_view prefix,
@@ -34,5 +34,9 @@ void keep_wish(Services& services, PeerId const& operator_id, std::string_view p
 [[nodiscard]] Result<Wish> read_wish(store::Store const& store,
                                      PeerId const& operator_id,
                                      std::string_view prefix);
+/// What stands of it beside the task's own row, which goes with the task.
+[[nodiscard]] Status forget_wish(store::Store& store,
+                                 PeerId const& operator_id,
+                                 std::string_view prefix);
 
 }  // namespace waggle::node

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "core/base/text.hpp"
+#include "core/node/session/kept_failures.hpp"
+#include "core/node/session/wish.hpp"
 #include "core/store/checkpoint_files.hpp"
 #include "core/task/record.hpp"
 
@@ -33,6 +35,8 @@ Result<Forgotten> forget_task(store::Store& store,
   store::CheckpointFiles checkpoints(
       store, data_dir / "checkpoints", [](ByteView) { return std::string(); });
   WAGGLE_TRY(forgotten.freed, checkpoints.remove(known->operator_id, prefix));
+  WAGGLE_TRY_STATUS(forget_failures(store, operator_id, prefix));
+  WAGGLE_TRY_STATUS(forget_wish(store, operator_id, prefix));
   WAGGLE_TRY_STATUS(store.remove_task(known->operator_id, prefix));
   std::set<blob::BlobId> needed;
   WAGGLE_TRY(auto const others, store.tasks());

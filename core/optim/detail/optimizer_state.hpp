@@ -146,6 +146,7 @@ struct CollaborativeOptimizer::State {
   std::function<void(EpochReport const&)> on_epoch;
   std::function<Co<Status>(EpochReport const&)> between_epochs;
   std::function<void(Error const&)> on_trainer_given_up;
+  std::function<void(int)> on_trainer_losses;
   std::function<bool(EpochReport const&)> stop_after;
 
   std::string phase = "starting";

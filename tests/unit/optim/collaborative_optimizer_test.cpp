@@ -136,6 +136,32 @@ TEST_CASE("CollaborativeOptimizer: a trainer that dies five times in a row pause
   CHECK(given_up.size() == 1);
 }
 
+TEST_CASE(
+    "CollaborativeOptimizer: losses of a trainer are told, and counted on from an earlier run") {
+  OptimSwarm swarm;
+  auto& peer = swarm.add(test::quadratic());
+  peer.stop_at = 1000;
+  peer.trainer->deaths = 1;
+  swarm.start(peer);
+  std::vector<int> told;
+  int given_up = 0;
+  peer.optimizer->set_trainer_losses(3);
+  peer.optimizer->on_trainer_losses([&](int losses) { told.push_back(losses); });
+  peer.optimizer->on_trainer_given_up([&](Error const&) {
+    ++given_up;
+    peer.optimizer->pause();
+  });
+  REQUIRE(swarm.run_until_epoch({&peer}, 1, 60s));
+  CHECK(told == std::vector{4, 0});
+  CHECK(given_up == 0);
+  peer.optimizer->set_trainer_losses(4);
+  peer.trainer->deaths = 1;
+  swarm.run_for(10s);
+  CHECK(told == std::vector{4, 0});
+  CHECK(given_up == 1);
+  CHECK(peer.optimizer->status().phase == "paused");
+}
+
 TEST_CASE("CollaborativeOptimizer: a trainer given up ends it where nobody listens") {
   OptimSwarm swarm;
   auto& peer = swarm.add(test::quadratic());

@@ -12,6 +12,7 @@
 #include "core/device/power_level.hpp"
 #include "core/node/events.hpp"
 #include "core/node/session/crash_guard.hpp"
+#include "core/node/session/kept_failures.hpp"
 #include "core/node/session/ledger_writer.hpp"
 #include "core/node/session/session.hpp"
 #include "core/node/session/trainer.hpp"
@@ -61,9 +62,11 @@ struct Session::State {
   bool on_gpu = false;             ///< the trainer, or the last one
   bool finish_wished = false;      ///< by the person, not because the program ends
   std::string disk_full;  ///< why nothing is trained: need, have and path; empty: there is room
+  CrashGuard guard;       ///< until the trainer runs; then the optimizer counts
   std::string crashed;    ///< why the trainer was given up; empty: it was not
-  Signal woken;           ///< a person resumed, or it is to leave
-  Duration cpu_noted{};   ///< the trainer's, up to the last row of the ledger
+  bool failures_kept = false;  ///< the store has some
+  Signal woken;                ///< a person resumed, or it is to leave
+  Duration cpu_noted{};        ///< the trainer's, up to the last row of the ledger
   TimePoint last_checkpoint{};
   TimePoint next_evaluation{};
   TimePoint last_progress{};
@@ -75,6 +78,11 @@ struct Session::State {
   Scope scope;
 
   Runtime& runtime() { return services.runtime(); }
+
+  Tried tried() const {
+    auto const& record = found.record;
+    return {record.operator_id, record.prefix, record.version, services.options().version};
+  }
 
   // Fetching and training.
   void enter(std::string state, std::string text);
@@ -93,7 +101,12 @@ struct Session::State {
   Co<Status> start_trainer(std::map<std::string, std::filesystem::path> const& files);
   Co<Result<std::optional<std::int64_t>>> begin_trainer(
       std::map<std::string, std::filesystem::path> const& files);
+  Co<Result<bool>> stay_given_up();
   void give_trainer_up(Error const& why);
+  void pause_for_crash();
+  Co<void> take_up_failures();
+  void note_failures(Failures failures);
+  void begin_failures_anew();
 
   // Telling what an epoch came to.
   void epoch_ended(optim::EpochReport const& report);

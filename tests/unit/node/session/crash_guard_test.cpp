@@ -19,6 +19,14 @@ TEST_SUITE("CrashGuard") {
     }
   }
 
+  TEST_CASE("it goes on from what was counted before") {
+    CrashGuard guard(3);
+    CHECK(!guard.failed());
+    CHECK(guard.failures() == 4);
+    CHECK(guard.failed());
+    CHECK(guard.failures() == 0);
+  }
+
   TEST_CASE("what a second try cannot mend is not tried again") {
     for (auto const code : {Errc::closed, Errc::timeout, Errc::io, Errc::too_large})
       CHECK(CrashGuard::may_pass(Error{code, ""}));

@@ -52,6 +52,18 @@ TEST_SUITE("wish") {
     }
   }
 
+  TEST_CASE("the epoch to finish at is gone with its task") {
+    test::Folder const folder;
+    auto store = open(folder);
+    store::KnownTask task;
+    task.operator_id = to_bytes(operator_id().bytes());
+    task.prefix = "stripes";
+    REQUIRE(store.put_task(task));
+    REQUIRE(write_wish(store, operator_id(), "stripes", {Wish::Kind::finish, 500}));
+    REQUIRE(forget_wish(store, operator_id(), "stripes"));
+    CHECK(*read_wish(store, operator_id(), "stripes") == Wish{Wish::Kind::finish, 0});
+  }
+
   TEST_CASE("of a task that is not known nothing is kept, and nothing is wrong") {
     test::Folder const folder;
     auto store = open(folder);
