@@ -12,6 +12,7 @@
 #include "core/base/text.hpp"
 
 #include "app/command.hpp"
+#include "app/remote.hpp"
 #include "app/signals.hpp"
 
 namespace waggle::app {
@@ -97,11 +98,7 @@ int list(Common const& common, Flags const& flags) {
 }
 
 int forget(Common const& common, std::string const& wanted) {
-  Machines::Options options;
-  options.data_dir = common.data_dir;
-  options.version = WAGGLE_VERSION;
-  options.watch_all = false;
-  auto const machines = Machines::open(std::move(options));
+  auto const machines = open_machines(common);
   if (!machines) return fail(common, machines.error());
   auto const contact = (*machines)->find(wanted);
   if (!contact) return fail(common, contact.error());

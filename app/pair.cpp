@@ -210,11 +210,7 @@ int offer(Common const& common, Flags const& flags) {
 }
 
 int join(Common const& common, Flags const& flags) {
-  Machines::Options options;
-  options.data_dir = common.data_dir;
-  options.version = WAGGLE_VERSION;
-  options.watch_all = false;
-  auto const machines = Machines::open(std::move(options));
+  auto const machines = open_machines(common);
   if (!machines) return fail(common, machines.error());
   std::promise<Result<Contact>> done;
   (*machines)->pair(flags.address, flags.code, flags.name, kPairTime, [&done](Result<Contact> c) {

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "core/base/text.hpp"
-#include "core/node/control/machines.hpp"
 
 namespace waggle::app {
 namespace {
@@ -18,7 +17,9 @@ using node::control::Machines;
 
 constexpr auto kPatience = std::chrono::seconds(20);
 
-Result<std::unique_ptr<Machines>> open_for(Common const& common) {
+}  // namespace
+
+Result<std::unique_ptr<Machines>> open_machines(Common const& common) {
   Machines::Options options;
   options.data_dir = common.data_dir;
   options.version = WAGGLE_VERSION;
@@ -26,15 +27,13 @@ Result<std::unique_ptr<Machines>> open_for(Common const& common) {
   return Machines::open(std::move(options));
 }
 
-}  // namespace
-
 void add_on(CLI::App& command, std::string& on) {
   command.add_option(
       "--on", on, "Not here, but on this paired machine: its name or PeerID (see waggle machines)");
 }
 
 Result<node::Snapshot> snapshot_of(Common const& common, std::string const& on) {
-  WAGGLE_TRY(auto const machines, open_for(common));
+  WAGGLE_TRY(auto const machines, open_machines(common));
   WAGGLE_TRY(auto const contact, machines->find(on));
   std::mutex mutex;
   std::condition_variable stirred;
@@ -66,7 +65,7 @@ Result<node::Snapshot> snapshot_of(Common const& common, std::string const& on) 
 }
 
 Status give_to(Common const& common, std::string const& on, node::Command command) {
-  WAGGLE_TRY(auto const machines, open_for(common));
+  WAGGLE_TRY(auto const machines, open_machines(common));
   WAGGLE_TRY(auto const contact, machines->find(on));
   machines->watch(contact.peer);
   std::promise<Status> done;
