@@ -204,10 +204,7 @@ Bytes averaging_head(MessageCode code,
                      double weight,
                      TensorHeader const& tensor,
                      std::size_t buffer_bytes) {
-  Bytes out;
-  if (code != MessageCode::no_code)
-    protobuf::append_field(out, 1, static_cast<std::uint64_t>(code));
-  if (!group_id.empty()) protobuf::append_field(out, 2, group_id);
+  Bytes out = averaging_message(code, group_id);
   if (std::bit_cast<std::uint64_t>(weight) != 0) protobuf::append_double(out, 5, weight);
   append_tensor(out, 4, tensor, buffer_bytes);
   return out;
