@@ -9,6 +9,7 @@
 #include "ui/format.hpp"
 #include "ui/widgets/icon.hpp"
 #include "ui/widgets/pill.hpp"
+#include "ui/widgets/row.hpp"
 
 namespace waggle::ui {
 namespace {
@@ -38,20 +39,13 @@ void row(Frame& frame, Machine const& machine, float width, bool wide) {
   auto const& all = *frame.machines;
   float const inset = frame.px(wide ? space::s : 8);
   ImGui::SetCursorPosX(inset);
-  auto const at = ImGui::GetCursorScreenPos();
   ImVec2 const size{width - 2 * inset, frame.px(kRow)};
   bool const chosen = all.chosen == machine.id;
-  ImGui::PushID(machine.id.empty() ? "here" : machine.id.c_str());
-  if (ImGui::Selectable("##machine", chosen, ImGuiSelectableFlags_None, size) && !chosen)
+  auto const [at, pressed, hovered] =
+      rail_row(frame, machine.id.empty() ? "here" : machine.id.c_str(), size, chosen);
+  if (pressed && !chosen)
     frame.machine_requests.push_back({.kind = MachineRequest::Kind::choose, .id = machine.id});
-  ImGui::PopID();
-  bool const hovered = ImGui::IsItemHovered();
   auto& list = *ImGui::GetWindowDrawList();
-  if (chosen || hovered)
-    list.AddRectFilled(at,
-                       {at.x + size.x, at.y + size.y},
-                       packed(chosen ? c.chosen : with_alpha(c.chosen, 0.5)),
-                       frame.px(9));
   float const middle = at.y + size.y / 2;
   auto const words = machine_words(frame, machine);
   if (!wide) {

@@ -8,6 +8,7 @@
 #include "ui/machine_rail.hpp"
 #include "ui/widgets/icon.hpp"
 #include "ui/widgets/pill.hpp"
+#include "ui/widgets/row.hpp"
 
 namespace waggle::ui {
 namespace {
@@ -65,19 +66,11 @@ void place(Frame const& frame, Place const& p, bool wide, ShellState& state) {
   float const inset = frame.px(wide ? space::s : 8);
   float const width = frame.px(wide ? kRailWide : kRailNarrow) - 2 * inset;
   ImGui::SetCursorPosX(inset);
-  auto const at = ImGui::GetCursorScreenPos();
   ImVec2 const size{width, frame.px(kRow)};
   bool const chosen = state.panel == p.panel;
-  ImGui::PushID(p.name);
-  if (ImGui::Selectable("##place", chosen, ImGuiSelectableFlags_None, size)) state.panel = p.panel;
-  ImGui::PopID();
-  bool const hovered = ImGui::IsItemHovered();
+  auto const [at, pressed, hovered] = rail_row(frame, p.name, size, chosen);
+  if (pressed) state.panel = p.panel;
   auto& list = *ImGui::GetWindowDrawList();
-  if (chosen || hovered)
-    list.AddRectFilled(at,
-                       {at.x + size.x, at.y + size.y},
-                       packed(chosen ? c.chosen : with_alpha(c.chosen, 0.5)),
-                       frame.px(9));
   float const glyph = frame.px(17);
   float const left = wide ? frame.px(12) : (width - glyph) / 2;
   float const middle = at.y + size.y / 2;
