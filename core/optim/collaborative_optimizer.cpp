@@ -25,8 +25,10 @@ constexpr Duration kListen = std::chrono::seconds(4);
 constexpr Duration kShortestIdle = std::chrono::milliseconds(2);
 constexpr Duration kLongestIdle = std::chrono::milliseconds(500);
 constexpr Duration kListenPause = std::chrono::milliseconds(200);
-// Ended by close(): one last average of state, in seconds.
+// Ended by close(): one last average of state, at most.
 constexpr Duration kLastAverage = std::chrono::seconds(5);
+// Between two looks whether anybody will come to it.
+constexpr Duration kLastLook = std::chrono::milliseconds(500);
 
 std::vector<std::size_t> numels(averaging::Schema const& schema) {
   std::vector<std::size_t> numels;
@@ -224,6 +226,36 @@ Co<Status> CollaborativeOptimizer::State::wait_while_paused() {
   co_return ok();
 }
 
+// Until somebody is found, or nobody can come any more: who has begun another batch averages its
+// state at its epoch's end, not with us.
+Co<void> CollaborativeOptimizer::State::wait_for_last_group() {
+  auto const since = dht.time();
+  state_due_since = runtime.now();
+  while (!state_round->is_assembled() && !state_round->finished() &&
+         runtime.now() < state_search_ends) {
+    auto const look = std::min(state_search_ends, runtime.now() + kLastLook);
+    auto const found = co_await state_round->assembled(look);
+    if (found || found.error().code == Errc::cancelled) co_return;
+    auto const heard = co_await tracker.refresh(look + kLastLook);
+    if (!heard && heard.error().code == Errc::cancelled) co_return;
+    if (all_go_on(since)) state_search_ends = runtime.now();
+  }
+}
+
+// Whether each of the last round, and everybody else who is known, said since then that it brings
+// samples of this epoch or is further on. Who is not there may be leaving, too.
+bool CollaborativeOptimizer::State::all_go_on(dht::DhtTime since) {
+  auto const view = tracker.view();
+  auto const goes_on = [&](Standing const& p) {
+    return p.believed && p.time > since && (p.epoch > epoch || (p.epoch == epoch && p.samples > 0));
+  };
+  auto const of_round = [&](PeerId const& peer) {
+    return peer == host.self() ||
+           std::ranges::find(view.peers, peer, &Standing::peer) != view.peers.end();
+  };
+  return std::ranges::all_of(view.peers, goes_on) && std::ranges::all_of(gradient_group, of_round);
+}
+
 CollaborativeOptimizer::State::State(net::Host& h,
                                      dht::Dht& d,
                                      Executor& compute,
@@ -320,6 +352,7 @@ Co<void> CollaborativeOptimizer::close() {
     s.say("averaging the state for the last time");
     s.begin_state_search(s.epoch);
     s.state_search_ends = s.runtime.now() + kLastAverage;
+    co_await s.wait_for_last_group();
     auto const averaged = co_await s.average_state();
     if (!averaged) log::info("optim", "left without a last average: ", averaged.error().detail);
   }

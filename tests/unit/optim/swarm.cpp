@@ -58,6 +58,10 @@ Co<void> OptimSwarm::run(Peer& peer, std::int64_t epoch) {
   peer.ended = std::move(ended);
 }
 
+void OptimSwarm::leave(std::vector<Peer*> const& who) {
+  world.run(close_together(who));
+}
+
 void OptimSwarm::kill(Peer& peer) {
   peer.host->kill();
   world.run(close(peer));
@@ -88,6 +92,12 @@ Co<void> OptimSwarm::close(Peer& peer) {
   if (peer.optimizer) co_await peer.optimizer->close();
   co_await peer.dht->close();
   co_await peer.host->close();
+}
+
+Co<void> OptimSwarm::close_together(std::vector<Peer*> who) {
+  Scope scope(world);
+  for (auto* const peer : who) scope.spawn("leave", close(*peer));
+  (void)co_await scope.join();
 }
 
 Co<void> OptimSwarm::close_all() {

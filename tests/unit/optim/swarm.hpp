@@ -58,6 +58,8 @@ struct OptimSwarm {
   /// A liar's place: host and DHT only.
   Peer& add_bare();
   void start(Peer& peer, std::int64_t epoch = 0);
+  /// They take their leave at the same time, when their optimizers have ended.
+  void leave(std::vector<Peer*> const& who);
   /// The machine dies.
   void kill(Peer& peer);
   /// Runs until each of `who` has ended `epochs` or `limit` has passed; whether they have.
@@ -75,6 +77,7 @@ struct OptimSwarm {
   Co<void> bootstrap(Peer& peer);
   Co<void> run(Peer& peer, std::int64_t epoch);
   Co<void> close_all();
+  Co<void> close_together(std::vector<Peer*> who);
   Co<void> close(Peer& peer);
 };
 

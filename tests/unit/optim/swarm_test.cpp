@@ -171,6 +171,31 @@ TEST_CASE("swarm: finish ends with the next epoch, at once while paused") {
   CHECK(peers[1]->ended);
 }
 
+TEST_CASE("swarm: who leaves alone does not wait for a last average that nobody comes to") {
+  OptimSwarm swarm(16);
+  auto const peers = start_all(swarm, 3, logistic());
+  REQUIRE(swarm.run_until_epoch(peers, 3, 60s));
+  peers[0]->optimizer->finish();
+  while (!peers[0]->ended) swarm.run_for(20ms);
+  auto const began = swarm.world.now();
+  swarm.leave({peers[0]});
+  CHECK(swarm.world.now() - began < 2s);
+  CHECK(swarm.run_until_epoch({peers[1], peers[2]}, 12, 60s));
+}
+
+TEST_CASE("swarm: who leaves together averages for the last time") {
+  OptimSwarm swarm(17);
+  swarm.options.average_state_every = 1000;
+  auto const peers = start_all(swarm, 3, logistic());
+  for (auto* const p : {peers[0], peers[1]}) p->stop_at = 4;
+  while (!peers[0]->ended || !peers[1]->ended) swarm.run_for(20ms);
+  CHECK(peers[0]->trainer->states_averaged == 0);
+  auto const began = swarm.world.now();
+  swarm.leave({peers[0], peers[1]});
+  CHECK(swarm.world.now() - began < 2s);
+  for (auto* const p : {peers[0], peers[1]}) CHECK(p->trainer->states_averaged == 1);
+}
+
 TEST_CASE("swarm: the codecs of the task train as well") {
   OptimSwarm swarm(15);
   swarm.options.compression = *compress::Policy::parse("size_adaptive");

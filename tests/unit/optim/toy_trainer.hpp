@@ -177,6 +177,7 @@ class ToyTrainer final : public optim::LocalTrainer {
 
   [[nodiscard]] Co<Status> load_averaged_state(std::span<float const> values, TimePoint) override {
     take(values);
+    ++states_averaged;
     co_return ok();
   }
 
@@ -231,6 +232,7 @@ class ToyTrainer final : public optim::LocalTrainer {
       used;  ///< samples in each epoch's own gradient
   std::uint64_t steps = 0;
   int restores = 0;
+  int states_averaged = 0;
   std::int64_t restored_epoch = -1;
   int batches = 0;
   int die_at_batch = 0;
