@@ -104,7 +104,8 @@ def a_trainer_that_fails_five_times_in_a_row_pauses_its_task_until_a_person_resu
     works = folder / "works"
     works.touch()
     trainer = folder / "trainer"
-    trainer.write_text(f"#!/bin/sh\n[ -e {works} ] && exec {BUILD / 'waggle-trainer'} \"$@\"\nexit 3\n")
+    tries = folder / "tries"
+    trainer.write_text(f"#!/bin/sh\necho >> {tries}\n[ -e {works} ] && exec {BUILD / 'waggle-trainer'} \"$@\"\nexit 3\n")
     trainer.chmod(0o755)
     broken = {"data_dir": folder / "a", "extra": FOLLOWING_THE_RULES, "env": {"WAGGLE_TRAINER": str(trainer), "WAGGLE_SYSFS": str(laptop(folder))}}
     toml = lay_out_task(folder / "task")
@@ -115,7 +116,7 @@ def a_trainer_that_fails_five_times_in_a_row_pauses_its_task_until_a_person_resu
     def pauses_with_the_reason(process):
         said = process.wait_for("state", 90, lambda e: e["state"] == "paused")["text"]
         assert "the trainer failed 5 times in a row: " in said and "`waggle resume` tries again" in said, said
-        eventually(5, "status says who pauses", lambda: task_of(process)["paused_by"] == "crash")
+        eventually(5, "status says who pauses", lambda: [t["paused_by"] for t in process.status()["tasks"]] == ["crash"])
         task = task_of(process)
         assert task["state"] == "paused", task
         assert task["reason"].startswith("the trainer failed 5 times in a row: "), task["reason"]
@@ -141,9 +142,16 @@ def a_trainer_that_fails_five_times_in_a_row_pauses_its_task_until_a_person_resu
     again.wait_for("started", 20)
     assert run("resume", "stripes", "--data-dir", again.data_dir)[0] == 0
     pauses_with_the_reason(again)
+
+    # It stays so over a restart, untried, until a person resumes.
+    again.kill()
+    tried = tries.read_text()
+    third = start("node", **broken)
+    pauses_with_the_reason(third)
+    assert tries.read_text() == tried
     works.touch()
-    goes_on(again)
-    assert again.end() == 0
+    goes_on(third)
+    assert third.end() == 0
 
 
 @scenario
