@@ -36,6 +36,7 @@ class Server : public std::enable_shared_from_this<Server> {
   static constexpr Duration kViewPeriod = std::chrono::seconds(1);
   static constexpr Duration kIdle = std::chrono::seconds(60);   ///< without a word of the watcher's
   static constexpr Duration kWindow = std::chrono::minutes(5);  ///< that a code holds
+  static constexpr Duration kRefusalTime = std::chrono::seconds(5);  ///< to write the last words
 
   struct Hooks {
     std::function<std::shared_ptr<Snapshot const>()> snapshot;
