@@ -21,6 +21,7 @@
 #include "core/base/assert.hpp"
 #include "core/train/detail/allocator.hpp"
 #include "core/train/detail/net.hpp"
+#include "core/train/gpu.hpp"
 #include "core/train/random.hpp"
 
 namespace waggle::train {
@@ -80,7 +81,8 @@ class Autocast {
   bool on_;
 };
 
-/// Runs `f` and turns what torch throws into an Error: too_large when it was about memory.
+/// Runs `f` and turns what torch throws into an Error: too_large when it was about memory (of a GPU
+/// too, whose OutOfMemoryError is a c10::Error that says so), io when the GPU is lost.
 template <class F>
 auto translated(F const& f) -> decltype(f()) {
   try {
@@ -91,8 +93,9 @@ auto translated(F const& f) -> decltype(f()) {
     std::string text = e.what_without_backtrace();
     bool const memory =
         text.find("can't allocate memory") != text.npos || text.find("out of memory") != text.npos;
+    auto const code = memory ? Errc::too_large : says_gpu_lost(text) ? Errc::io : Errc::invalid;
     text.resize(std::min<std::size_t>(text.size(), 512));
-    return Error{memory ? Errc::too_large : Errc::invalid, std::move(text)};
+    return Error{code, std::move(text)};
   } catch (std::exception const& e) {
     return Error{Errc::invalid, e.what()};
   }
@@ -114,6 +117,7 @@ struct Model::State {
   // With a device: its own flat copies, of which the tensors above are views.
   at::Tensor device_parameters, device_gradients, device_extras;
   bool stale = true;
+  std::chrono::steady_clock::time_point gpu_started{}, gpu_stopped{};
 
   static at::Tensor wrap(float* data, c10::IntArrayRef shape) {
     return at::from_blob(data, shape, at::TensorOptions().dtype(at::kFloat));
@@ -175,10 +179,24 @@ struct Model::State {
   void download() {
     if (device.is_cpu()) return;
     at::NoGradGuard const no_grad;
-    wrap(buffers.gradients.data(), {static_cast<std::int64_t>(parameter_values)})
-        .add_(device_gradients.cpu());
-    device_gradients.zero_();
+    auto const gradients = device_gradients.cpu();
     wrap(buffers.extras.data(), {static_cast<std::int64_t>(extra_values)}).copy_(device_extras);
+    gpu_stopped = std::chrono::steady_clock::now();  // both copies have waited for it
+    wrap(buffers.gradients.data(), {static_cast<std::int64_t>(parameter_values)}).add_(gradients);
+  }
+
+  void begin_batch() {
+    if (device.is_cpu()) return;
+    gpu_started = std::chrono::steady_clock::now();
+    // At the begin, not the end: a batch for which the memory ran out left some of its sum here.
+    if (device_gradients.defined()) device_gradients.zero_();
+  }
+
+  // A result that was read, or copied back, is the last thing that the GPU did.
+  double gpu_seconds() {
+    if (device.is_cpu()) return 0;
+    if (gpu_stopped < gpu_started) gpu_stopped = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(gpu_stopped - gpu_started).count();
   }
 
   /// The net's input and what it should say, on the device.
@@ -208,7 +226,8 @@ Model::~Model() = default;
 
 Result<std::unique_ptr<Model>> Model::make(Config const& config,
                                            std::int64_t height,
-                                           std::int64_t width) {
+                                           std::int64_t width,
+                                           bool gpu) {
   auto state = std::make_unique<State>();
   if (config.model.family == "gpt") {
     state->net = detail::make_gpt(config.model);
@@ -222,8 +241,7 @@ Result<std::unique_ptr<Model>> Model::make(Config const& config,
   state->extra_values = values(state->extras);
   state->weight_decay = config.train.weight_decay;
   state->label_smoothing = config.train.label_smoothing;
-  if (at::hasCUDA() && at::detail::getCUDAHooks().getNumGPUs() > 0)
-    state->device = at::Device(at::kCUDA, 0);
+  if (gpu) state->device = at::Device(at::kCUDA, 0);
   return std::unique_ptr<Model>(new Model(std::move(state)));
 }
 
@@ -274,10 +292,13 @@ void Model::initialise(std::uint64_t seed,
   fill(state_->net->extras(), seed, 12, extras.data());
 }
 
-void Model::bind(ModelBuffers buffers) {
+Status Model::bind(ModelBuffers buffers) {
   WAGGLE_ASSERT(buffers.parameters.size() == state_->parameter_values, buffers.parameters.size());
   WAGGLE_ASSERT(buffers.extras.size() == state_->extra_values, buffers.extras.size());
-  state_->bind(buffers);
+  return translated([&]() -> Status {
+    state_->bind(buffers);
+    return ok();
+  });
 }
 
 void Model::written() noexcept {
@@ -287,17 +308,22 @@ void Model::written() noexcept {
 Result<LossSum> Model::accumulate(Input const& input) {
   auto& s = *state_;
   return translated([&]() -> Result<LossSum> {
+    s.begin_batch();
     s.upload();
     auto const [x, target] = s.tensors(input);
     auto const logits = s.forward(x, true);
     auto loss =
         at::cross_entropy_loss(logits, target, {}, at::Reduction::Sum, -100, s.label_smoothing);
     if (s.context != 0) loss = loss * s.per_sample();
-    LossSum out{static_cast<std::uint64_t>(input.count), loss.item<double>(), 0, true};
+    LossSum out{static_cast<std::uint64_t>(input.count), loss.item<double>(), 0, true, 0};
     out.finite = std::isfinite(out.loss_sum);
-    if (!out.finite) return out;
+    if (!out.finite) {
+      out.gpu_seconds = s.gpu_seconds();
+      return out;
+    }
     loss.backward();
     s.download();
+    out.gpu_seconds = s.gpu_seconds();
     out.finite = all_finite(s.buffers.gradients) && all_finite(s.buffers.extras);
     return out;
   });
@@ -307,6 +333,7 @@ Result<LossSum> Model::evaluate(Input const& input) {
   auto& s = *state_;
   return translated([&]() -> Result<LossSum> {
     at::NoGradGuard const no_grad;
+    s.begin_batch();
     s.upload();
     auto const [x, target] = s.tensors(input);
     auto const logits = s.forward(x, false);
@@ -317,6 +344,7 @@ Result<LossSum> Model::evaluate(Input const& input) {
     out.loss_sum = loss.item<double>() * s.per_sample();
     out.correct = static_cast<double>(right.item<std::int64_t>()) * s.per_sample();
     out.finite = std::isfinite(out.loss_sum);
+    out.gpu_seconds = s.gpu_seconds();
     return out;
   });
 }

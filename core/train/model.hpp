@@ -27,6 +27,7 @@ struct LossSum {
   double loss_sum = 0;  ///< over samples, nats; a text sample's loss is the mean over its bytes
   double correct = 0;   ///< samples; for text the share of right bytes in each, summed
   bool finite = true;
+  double gpu_seconds = 0;  ///< in which a GPU was at work; 0 on the processor
 };
 
 /// Where the flat float32 buffers lie. The model neither owns nor resizes them.
@@ -40,10 +41,12 @@ struct ModelBuffers {
 /// No torch type is visible. Torch's exceptions end here. Thread: one at a time.
 class Model {
  public:
-  /// `height`, `width`: of the images (ignored for text). Errors: invalid.
+  /// `height`, `width`: of the images (ignored for text). `gpu`: works on the first one, which must
+  /// have been started. Errors: invalid.
   [[nodiscard]] static Result<std::unique_ptr<Model>> make(Config const& config,
                                                            std::int64_t height,
-                                                           std::int64_t width);
+                                                           std::int64_t width,
+                                                           bool gpu = false);
   ~Model();
   Model(Model const&) = delete;
   Model& operator=(Model const&) = delete;
@@ -64,19 +67,21 @@ class Model {
   /// Writes initial values, a function of `seed` alone.
   void initialise(std::uint64_t seed, std::span<float> parameters, std::span<float> extras) const;
 
-  /// From now on works on these buffers. Cheap.
-  void bind(ModelBuffers buffers);
+  /// From now on works on these buffers. Cheap on the processor, where it cannot fail; takes the
+  /// memory of a GPU for copies. Errors: too_large, and io (the GPU is lost).
+  [[nodiscard]] Status bind(ModelBuffers buffers);
   /// Somebody wrote parameters or extras: a device copy, if there is one, is stale.
   void written() noexcept;
 
   /// Forward and backward: adds Σ over samples of the loss's gradient to the gradients, moves the
   /// extras. Not finite: the buffers hold garbage, the caller undoes.
-  /// Errors: too_large (no memory; buffers hold garbage), invalid.
+  /// Errors: too_large (no memory; buffers hold garbage), io (the GPU is lost to this process;
+  /// buffers hold garbage), invalid.
   [[nodiscard]] Result<LossSum> accumulate(Input const& input);
-  /// Forward only, in evaluation mode, without label smoothing. Errors: too_large, invalid.
+  /// Forward only, in evaluation mode, without label smoothing. Errors: too_large, io, invalid.
   [[nodiscard]] Result<LossSum> evaluate(Input const& input);
   /// Class probabilities [count, classes] (images), or of the byte after each window's end
-  /// [count, vocabulary] (text: all tokens are input). Errors: too_large, invalid.
+  /// [count, vocabulary] (text: all tokens are input). Errors: too_large, io, invalid.
   [[nodiscard]] Result<std::vector<float>> probabilities(Input const& input);
 
   /// Times `input` both ways and computes in bfloat16 from now on if that is at least a tenth

@@ -99,7 +99,7 @@ Result<std::unique_ptr<Trainer>> Trainer::make(TrainerSetup setup) {
       return Error{Errc::invalid, "training and test images of different sizes"};
     if (train.count != 0) height = train.height, width = train.width;
   }
-  WAGGLE_TRY(auto model, Model::make(setup.config, height, width));
+  WAGGLE_TRY(auto model, Model::make(setup.config, height, width, setup.gpu));
   std::unique_ptr<Trainer> trainer(new Trainer(setup, std::move(model)));
   if (train.count != 0) trainer->images_.emplace(std::move(train), setup.config.data, setup.seed);
   if (test.count != 0)
@@ -133,14 +133,14 @@ std::uint32_t Trainer::test_samples() const noexcept {
   return text_ ? text_->test_samples() : 0;
 }
 
-void Trainer::bind(TrainerBuffers buffers, bool initialise) {
+Status Trainer::bind(TrainerBuffers buffers, bool initialise) {
   buffers_ = buffers;
   if (initialise) {
     model_->initialise(init_seed_, buffers.model.parameters, buffers.model.extras);
     std::fill(buffers.model.gradients.begin(), buffers.model.gradients.end(), 0.0f);
     std::fill(buffers.statistics.begin(), buffers.statistics.end(), 0.0f);
   }
-  model_->bind(buffers.model);
+  return model_->bind(buffers.model);
 }
 
 Input Trainer::input_of(ImageSet const& set, std::uint32_t samples) const {
@@ -208,18 +208,20 @@ Result<TrainerEvaluation> Trainer::evaluate(std::uint32_t most) {
     sum.samples += part->samples;
     sum.loss_sum += part->loss_sum;
     sum.correct += part->correct;
+    sum.gpu_seconds += part->gpu_seconds;
     first += n;
   }
   auto const n = static_cast<double>(sum.samples);
-  return TrainerEvaluation{sum.samples, sum.loss_sum / n, sum.correct / n};
+  return TrainerEvaluation{sum.samples, sum.loss_sum / n, sum.correct / n, sum.gpu_seconds};
 }
 
 Result<TrainerEvaluation> Trainer::probe(std::span<float> parameters,
                                          std::span<float> extras,
                                          std::uint32_t most) {
-  model_->bind({parameters, {}, extras});
-  auto result = evaluate(most);
-  model_->bind(buffers_.model);
+  // Whatever comes of it, the current state is bound again.
+  auto const bound = model_->bind({parameters, {}, extras});
+  auto result = bound ? evaluate(most) : Result<TrainerEvaluation>(bound.error());
+  WAGGLE_TRY_STATUS(model_->bind(buffers_.model));
   return result;
 }
 

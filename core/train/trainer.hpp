@@ -26,6 +26,7 @@ struct TrainerSetup {
   std::vector<int> test_files;
   std::uint64_t seed = 0;
   std::uint64_t init_seed = 0;
+  bool gpu = false;  ///< works on the first GPU, which start_gpu() found to work
 };
 
 struct TrainerBuffers {
@@ -40,8 +41,9 @@ struct TrainerStep {
 
 struct TrainerEvaluation {
   std::uint64_t samples = 0;
-  double loss = 0;      ///< mean
-  double accuracy = 0;  ///< share
+  double loss = 0;         ///< mean
+  double accuracy = 0;     ///< share
+  double gpu_seconds = 0;  ///< as LossSum
 };
 
 struct TrainerPrediction {
@@ -67,8 +69,9 @@ class Trainer {
   [[nodiscard]] std::uint64_t train_samples() const noexcept;
   [[nodiscard]] std::uint32_t test_samples() const noexcept;
 
-  /// `initialise`: writes initial weights, zero gradients and statistics first.
-  void bind(TrainerBuffers buffers, bool initialise);
+  /// `initialise`: writes initial weights, zero gradients and statistics first. Errors: as
+  /// Model::bind.
+  [[nodiscard]] Status bind(TrainerBuffers buffers, bool initialise);
 
   /// Somebody wrote parameters or extras since the last call.
   void written() noexcept { model_->written(); }

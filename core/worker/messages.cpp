@@ -21,11 +21,13 @@ template <class Ar>
 void fields(Ar& ar, Facts& m) {
   ar(m.parameters, m.extras, m.statistics, m.step_tensors, m.training_flops_per_sample);
   ar(m.train_samples, m.test_samples, m.micro_batch, m.device, m.sandbox);
+  ar(m.can_gpu, m.gpu, m.gpu_trouble);
 }
 
 template <class Ar>
 void fields(Ar& ar, Start& m) {
-  ar(m.config_json, m.seed, m.init_seed, m.threads, m.memory_limit, m.sandbox, m.train_files);
+  ar(m.config_json, m.seed, m.init_seed, m.threads, m.memory_limit, m.gpu_memory_limit, m.gpu);
+  ar(m.sandbox, m.train_files);
 }
 
 template <class Ar>
@@ -75,7 +77,7 @@ void fields(Ar& ar, Predict& m) {
 
 template <class Ar>
 void fields(Ar& ar, BatchDone& m) {
-  ar(m.samples, m.loss_sum, m.finite, m.nanoseconds);
+  ar(m.samples, m.loss_sum, m.finite, m.nanoseconds, m.gpu_nanoseconds);
 }
 
 template <class Ar>
@@ -85,7 +87,7 @@ void fields(Ar& ar, Stepped& m) {
 
 template <class Ar>
 void fields(Ar& ar, Evaluated& m) {
-  ar(m.samples, m.loss, m.accuracy);
+  ar(m.samples, m.loss, m.accuracy, m.gpu_nanoseconds);
 }
 
 template <class Ar>

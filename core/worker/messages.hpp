@@ -60,8 +60,11 @@ struct Facts {
   std::uint64_t train_samples = 0;
   std::uint64_t test_samples = 0;
   std::uint32_t micro_batch = 0;
-  std::string device;   ///< "cpu", "cuda:0", and what it calculates in, for people
-  std::string sandbox;  ///< "seccomp landlock", "seccomp", "none: <why>"
+  std::string device;       ///< "cpu", "cuda:0", and what it calculates in, for people
+  bool can_gpu = false;     ///< built with an engine for graphics processors
+  std::string gpu;          ///< its place on the PCI bus, "0000:65:00.0"; empty: none, or not known
+  std::string gpu_trouble;  ///< of one that can: why it works on the processor, or holds no limit
+  std::string sandbox;      ///< "seccomp landlock", "seccomp", "none: <why>"
 
   [[nodiscard]] std::uint64_t parameter_values() const noexcept;
   [[nodiscard]] std::uint64_t extra_values() const noexcept;
@@ -84,6 +87,8 @@ struct Start {
   std::uint64_t init_seed = 0;
   std::uint32_t threads = 1;
   std::uint64_t memory_limit = 0;
+  std::uint64_t gpu_memory_limit = 0;
+  bool gpu = true;  ///< work on a GPU, if there is one
   bool sandbox = true;
   std::uint32_t train_files = 0;  ///< of the descriptors that come along; the rest are test files
   friend bool operator==(Start const&, Start const&) = default;
@@ -150,6 +155,7 @@ struct BatchDone {
   double loss_sum = 0;
   bool finite = true;
   std::uint64_t nanoseconds = 0;
+  std::uint64_t gpu_nanoseconds = 0;  ///< of them, those in which a GPU was at work
   friend bool operator==(BatchDone const&, BatchDone const&) = default;
 };
 
@@ -163,6 +169,7 @@ struct Evaluated {
   std::uint64_t samples = 0;
   double loss = 0;
   double accuracy = 0;
+  std::uint64_t gpu_nanoseconds = 0;
   friend bool operator==(Evaluated const&, Evaluated const&) = default;
 };
 
@@ -191,7 +198,14 @@ struct Done {
 };
 
 struct Failed {
-  enum class Kind : std::uint8_t { memory = 1, invalid, malformed, io, internal };
+  enum class Kind : std::uint8_t {
+    memory = 1,
+    invalid,
+    malformed,
+    io,
+    gpu,  ///< it was lost: the process can use it no more
+    internal
+  };
   Kind kind = Kind::internal;
   std::string text;
   friend bool operator==(Failed const&, Failed const&) = default;

@@ -27,6 +27,13 @@ Result<Fd> open_file(std::filesystem::path const& path) {
   return file;
 }
 
+// A trainer's answer is a stranger's: a day at most, so that sums do not overflow.
+Duration nanoseconds(std::uint64_t count) {
+  constexpr Duration kMost = std::chrono::hours(24);
+  return Duration(
+      static_cast<std::int64_t>(std::min(count, static_cast<std::uint64_t>(kMost.count()))));
+}
+
 }  // namespace
 
 Result<std::filesystem::path> find_trainer(std::filesystem::path const& chosen) {
@@ -130,12 +137,9 @@ Co<Result<Batch>> TrainerProcess::accumulate(std::uint32_t most, TimePoint deadl
     auto done = expect<BatchDone>(std::move(answer));
     if (!done) co_return std::move(done).error();
     s.position += samples;
+    s.gpu_time += nanoseconds(done->gpu_nanoseconds);
     if (!done->finite) s.restore(kGradients | kExtras);
-    co_return Batch{
-        done->samples,
-        done->loss_sum,
-        done->finite,
-        Duration(static_cast<std::int64_t>(std::min<std::uint64_t>(done->nanoseconds, INT64_MAX)))};
+    co_return Batch{done->samples, done->loss_sum, done->finite, nanoseconds(done->nanoseconds)};
   }
 }
 
@@ -151,8 +155,9 @@ Co<Result<Step>> TrainerProcess::apply(std::int64_t epoch, TimePoint deadline) {
 
 namespace {
 
-Result<Evaluation> to_evaluation(Result<Message> answer) {
+Result<Evaluation> to_evaluation(Result<Message> answer, Duration& gpu_time) {
   WAGGLE_TRY(auto const done, expect<Evaluated>(std::move(answer)));
+  gpu_time += nanoseconds(done.gpu_nanoseconds);
   return Evaluation{done.samples, done.loss, done.accuracy};
 }
 
@@ -161,13 +166,13 @@ Result<Evaluation> to_evaluation(Result<Message> answer) {
 Co<Result<Evaluation>> TrainerProcess::evaluate(TimePoint deadline) {
   Message question = Evaluate{state_->version, 0};
   auto answer = co_await state_->call(std::move(question), kNone, deadline);
-  co_return to_evaluation(std::move(answer));
+  co_return to_evaluation(std::move(answer), state_->gpu_time);
 }
 
 Co<Result<Evaluation>> TrainerProcess::evaluate_fixed(TimePoint deadline) {
   Message question = Evaluate{state_->version, state_->facts.probe_samples()};
   auto answer = co_await state_->call(std::move(question), kNone, deadline);
-  co_return to_evaluation(std::move(answer));
+  co_return to_evaluation(std::move(answer), state_->gpu_time);
 }
 
 Co<Result<Evaluation>> TrainerProcess::probe(std::span<float const> values, TimePoint deadline) {
@@ -183,7 +188,7 @@ Co<Result<Evaluation>> TrainerProcess::probe(std::span<float const> values, Time
   Message question = Probe{state_->facts.probe_samples()};
   std::vector<int> descriptors(1, memory->get());
   auto answer = co_await state_->call(std::move(question), std::move(descriptors), kNone, deadline);
-  co_return to_evaluation(std::move(answer));
+  co_return to_evaluation(std::move(answer), state_->gpu_time);
 }
 
 std::vector<float> TrainerProcess::averaged_state() const {
@@ -278,20 +283,41 @@ Duration TrainerProcess::cpu_time() const noexcept {
 }
 
 void TrainerProcess::set_duty(double share) noexcept {
-  state_->duty = std::clamp(share, 0.01, 1.0);
-  state_->duty_since = {};
+  state_->cpu_pacer.set_share(share);
+}
+
+void TrainerProcess::set_gpu_duty(double share) noexcept {
+  state_->gpu_pacer.set_share(share);
 }
 
 void TrainerProcess::set_threads(std::uint32_t threads) noexcept {
-  state_->options.threads = std::max(threads, 1u);
-  state_->duty_since = {};
+  threads = std::max(threads, 1u);
+  if (threads == state_->options.threads) return;
+  state_->options.threads = threads;
+  state_->cpu_pacer.reset();
 }
 
 void TrainerProcess::set_memory_limit(std::uint64_t bytes) noexcept {
   if (state_->options.memory_limit == bytes) return;
   state_->options.memory_limit = bytes;
-  state_->other_limit = true;
+  state_->outdated = true;
   state_->micro_batch = std::max(state_->facts.micro_batch, 1u);
+}
+
+void TrainerProcess::set_gpu_memory_limit(std::uint64_t bytes) noexcept {
+  if (state_->options.gpu_memory_limit == bytes) return;
+  state_->options.gpu_memory_limit = bytes;
+  if (!state_->facts.can_gpu) return;
+  state_->outdated = true;
+  state_->micro_batch = std::max(state_->facts.micro_batch, 1u);
+}
+
+void TrainerProcess::try_gpu() noexcept {
+  auto& s = *state_;
+  if (!s.facts.can_gpu || !s.facts.device.starts_with("cpu")) return;
+  s.gpu = true;
+  s.outdated = true;
+  s.micro_batch = std::max(s.facts.micro_batch, 1u);
 }
 
 void TrainerProcess::pause_now() noexcept {
@@ -318,6 +344,14 @@ std::uint32_t TrainerProcess::micro_batch() const noexcept {
 
 std::uint64_t TrainerProcess::restarts() const noexcept {
   return state_->restarts;
+}
+
+Duration TrainerProcess::gpu_time() const noexcept {
+  return state_->gpu_time;
+}
+
+std::string const& TrainerProcess::gpu_trouble() const noexcept {
+  return state_->gpu_trouble;
 }
 
 int TrainerProcess::pid() const noexcept {

@@ -37,6 +37,8 @@ struct TrainerOptions {
   /// What tensors may hold together, 0: no cap. Above it the micro-batch is halved, not the process
   /// killed.
   std::uint64_t memory_limit = 0;
+  /// The same for those on a GPU, by a process that works on one.
+  std::uint64_t gpu_memory_limit = 0;
   Priority priority = Priority::idle;
   bool sandbox = true;
   /// A process that was asked nothing for so long is ended, and its memory is somebody else's; the
@@ -97,6 +99,10 @@ struct Prediction {
 /// that has not answered by then is killed (it restarts at the next call), the call fails with
 /// timeout, effects undone. The same on cancellation.
 ///
+/// GPU: a process whose trainer was built for one uses it. Where its driver fails, at the start or
+/// in the middle of a call, the work goes on on the processor, with the same buffers; gpu_trouble()
+/// says why, and try_gpu() gives it another chance.
+///
 /// One call at a time (asserted). Thread: the network thread. Source: SEAM.md's rules, restated in
 /// core/worker/README.md.
 class TrainerProcess {
@@ -114,6 +120,7 @@ class TrainerProcess {
   TrainerProcess(TrainerProcess const&) = delete;
   TrainerProcess& operator=(TrainerProcess const&) = delete;
 
+  /// `device` and what is said of the GPU are those of the newest process.
   [[nodiscard]] Facts const& facts() const noexcept;
 
   // The shared buffers, flat, in the order of Facts. Valid between calls.
@@ -168,11 +175,17 @@ class TrainerProcess {
 
   /// Share of `threads` cores that training may take, by gaps between micro-batches; (0, 1].
   void set_duty(double share) noexcept;
+  /// The share of the time in which the GPU may compute, in the same way; (0, 1].
+  void set_gpu_duty(double share) noexcept;
   /// From the next micro-batch on, and after a restart.
   void set_threads(std::uint32_t threads) noexcept;
   /// As TrainerOptions::memory_limit; another one takes a process that is started again, by the
   /// next call, which tries the task's own micro-batch again.
   void set_memory_limit(std::uint64_t bytes) noexcept;
+  /// The same of TrainerOptions::gpu_memory_limit. Costs nothing where no GPU is used.
+  void set_gpu_memory_limit(std::uint64_t bytes) noexcept;
+  /// The next call starts the process again, and that may use a GPU. Nothing if it does already.
+  void try_gpu() noexcept;
   /// Stops the process where it stands (SIGSTOP), also inside a long micro-batch; deadlines wait.
   void pause_now() noexcept;
   void resume() noexcept;
@@ -185,6 +198,10 @@ class TrainerProcess {
   [[nodiscard]] std::uint64_t restarts() const noexcept;
   /// Processor time of the process that runs, by all its threads; 0 while none runs.
   [[nodiscard]] Duration cpu_time() const noexcept;
+  /// Time in which a GPU was at work for us, by all processes so far.
+  [[nodiscard]] Duration gpu_time() const noexcept;
+  /// Why a trainer that could use a GPU does not, or holds no limit there; empty: nothing is wrong.
+  [[nodiscard]] std::string const& gpu_trouble() const noexcept;
   [[nodiscard]] int pid() const noexcept;                          ///< 0 while none runs
   [[nodiscard]] std::string const& last_trouble() const noexcept;  ///< why it last died, for people
 

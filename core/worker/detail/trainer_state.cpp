@@ -64,7 +64,7 @@ Co<Status> TrainerProcess::State::launch(TimePoint deadline) {
   auto spawned = Child::spawn(runtime, child_options);
   if (!spawned) co_return std::move(spawned).error();
   child = std::move(*spawned);
-  duty_since = {};
+  cpu_pacer.reset();
   if (paused) child->pause();
   Start start;
   start.config_json = options.config_json;
@@ -72,6 +72,8 @@ Co<Status> TrainerProcess::State::launch(TimePoint deadline) {
   start.init_seed = options.init_seed;
   start.threads = options.threads;
   start.memory_limit = options.memory_limit;
+  start.gpu_memory_limit = options.gpu_memory_limit;
+  start.gpu = gpu;
   start.sandbox = options.sandbox;
   start.train_files = static_cast<std::uint32_t>(options.train_files.size());
   std::vector<int> descriptors;
@@ -84,6 +86,13 @@ Co<Status> TrainerProcess::State::launch(TimePoint deadline) {
                        told->statistics != facts.statistics))
     co_return Error{Errc::invalid, "the trainer came back with another model"};
   bool const first = !have_buffers;
+  // The reason why it was lost tells more than that it was not to be used.
+  if (gpu || gpu_trouble.empty()) gpu_trouble = told->gpu_trouble;
+  if (!first) {
+    facts.device = std::move(told->device);
+    facts.gpu = std::move(told->gpu);
+    facts.gpu_trouble = gpu_trouble;
+  }
   if (first) {
     facts = std::move(*told);
     micro_batch = std::max(facts.micro_batch, 1u);
@@ -121,15 +130,30 @@ Co<Result<Message>> TrainerProcess::State::ask_once(Message question,
                                                     TimePoint deadline) {
   auto answer = co_await exchange(std::move(question), std::move(descriptors), deadline);
   if (!answer) co_return answer;
-  if (auto const* failure = std::get_if<Failed>(&*answer)) co_return to_error(*failure);
-  co_return answer;
+  auto const* const failure = std::get_if<Failed>(&*answer);
+  if (failure == nullptr) co_return answer;
+  if (failure->kind != Failed::Kind::gpu) co_return to_error(*failure);
+  auto why = failure->text;
+  co_return co_await lose_gpu(std::move(why));
+}
+
+Co<Error> TrainerProcess::State::lose_gpu(std::string why) {
+  // A process that met such an error meets it again with everything that it asks of the driver.
+  child->kill();
+  (void)co_await child->reap(Duration{});
+  child.reset();
+  gpu = false;
+  gpu_trouble = std::move(why);
+  trouble = cat("the GPU was lost: ", gpu_trouble);
+  log::warning("worker", trouble);
+  co_return Error{Errc::closed, trouble};
 }
 
 void TrainerProcess::State::begin_call() {
   WAGGLE_ASSERT(!busy, "two calls on one trainer");
   busy = true;
   runtime.cancel(idle_timer);
-  if (!std::exchange(other_limit, false)) return;
+  if (!std::exchange(outdated, false)) return;
   let_go = let_go || child != nullptr;
   child.reset();
 }
@@ -188,20 +212,14 @@ Co<Result<Message>> TrainerProcess::State::call(Message question,
 }
 
 Co<Status> TrainerProcess::State::wait_for_duty(TimePoint deadline) {
-  // Long enough to be even, short enough that a change of mind shows.
-  constexpr Duration kWindow = std::chrono::seconds(10);
-  if (duty >= 1 || !child) co_return ok();
+  if (!child) co_return ok();
   auto const now = runtime.now();
-  auto const cpu = child->cpu_time();
-  if (duty_since == TimePoint{} || now - duty_since > kWindow) {
-    duty_since = now;
-    duty_cpu = cpu;
-    co_return ok();
-  }
-  auto const used = to_seconds(cpu - duty_cpu);
-  auto const due = duty_since + seconds(used / (duty * std::max(options.threads, 1u)));
+  // Of one thread, so that all of them at work are full use.
+  auto const cpu = child->cpu_time() / std::max(options.threads, 1u);
+  auto const due = std::max(cpu_pacer.due(cpu, now), gpu_pacer.due(gpu_time, now));
   if (due <= now) co_return ok();
-  co_return co_await runtime.sleep_until(std::min(due, deadline));
+  auto const latest = deadline == kNoDeadline ? due : now + (deadline - now) / 2;
+  co_return co_await runtime.sleep_until(std::min(due, latest));
 }
 
 }  // namespace waggle::worker

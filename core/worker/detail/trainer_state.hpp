@@ -5,6 +5,7 @@
 #include "core/worker/detail/child.hpp"
 #include "core/worker/detail/state_layout.hpp"
 #include "core/worker/detail/undo.hpp"
+#include "core/worker/pacer.hpp"
 #include "core/worker/trainer_process.hpp"
 
 namespace waggle::worker {
@@ -34,11 +35,12 @@ struct TrainerProcess::State {
   int deaths = 0;  // in the last call, while it was being answered
   std::string trouble;
   Runtime::TimerId idle_timer{};
-  bool other_limit = false;  // of memory, than the process that runs was told
-  bool let_go = false;       // the process was ended because nobody asked it anything
-  double duty = 1;
-  TimePoint duty_since{};
-  Duration duty_cpu{};
+  bool outdated = false;  // the process that runs was told what no longer holds
+  bool let_go = false;    // the process was ended because nobody asked it anything
+  bool gpu = true;        // the next process may use one
+  std::string gpu_trouble;
+  Duration gpu_time{};
+  Pacer cpu_pacer, gpu_pacer;
 
   State(Runtime& r, TrainerOptions o) : runtime(r), options(std::move(o)) {}
 
@@ -77,6 +79,10 @@ struct TrainerProcess::State {
 
   Status make_buffers();
 
+  /// The process is of no use without the GPU that it had; the next one does without. Error:
+  /// closed.
+  Co<Error> lose_gpu(std::string why);
+
   /// As exchange(), with a refusal turned into an error.
   Co<Result<Message>> ask_once(Message question, std::vector<int> descriptors, TimePoint deadline);
 
@@ -92,7 +98,8 @@ struct TrainerProcess::State {
 
   Co<Result<Message>> call(Message question, unsigned torn, TimePoint deadline);
 
-  /// Waits until the processor time used so far is within the share.
+  /// Waits until the time used so far, of processor and GPU, is within the shares; at most half of
+  /// what is left until the deadline, for the micro-batch needs some, too.
   Co<Status> wait_for_duty(TimePoint deadline);
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/worker/trainer/serve.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
+#include "core/train/gpu.hpp"
 #include "core/train/trainer.hpp"
 #include "core/wire/msgpack.hpp"
 #include "core/worker/messages.hpp"
@@ -31,6 +33,17 @@ Failed failed(Error const& error) {
   if (error.code == Errc::malformed) kind = Failed::Kind::malformed;
   if (error.code == Errc::io) kind = Failed::Kind::io;
   return {kind, error.detail.substr(0, 4096)};
+}
+
+// Of what only calculates: its one trouble with the machine is a GPU that is lost.
+Failed failed_work(Error const& error) {
+  auto answer = failed(error);
+  if (error.code == Errc::io) answer.kind = Failed::Kind::gpu;
+  return answer;
+}
+
+std::uint64_t nanoseconds(double seconds) {
+  return static_cast<std::uint64_t>(std::max(0.0, seconds) * 1e9);
 }
 
 TensorFacts describe(train::TensorSpec const& spec) {
@@ -64,7 +77,10 @@ class Session {
     // Before a byte of a stranger's data is read.
     std::string const sandbox = m.sandbox ? enter_sandbox() : "none: switched off";
     train::configure_torch(m.threads, m.memory_limit);
+    train::Gpu gpu;
+    if (m.gpu) gpu = train::start_gpu(m.gpu_memory_limit);
     train::TrainerSetup setup;
+    setup.gpu = gpu.works;
     setup.config = std::move(config);
     setup.seed = m.seed;
     setup.init_seed = m.init_seed;
@@ -85,6 +101,9 @@ class Session {
     facts.micro_batch = micro_batch;
     facts.device = trainer_->model().device();
     facts.sandbox = sandbox;
+    facts.can_gpu = train::can_gpu();
+    facts.gpu = std::move(gpu.address);
+    facts.gpu_trouble = std::move(gpu.trouble);
     facts_ = facts;
     return facts;
   }
@@ -100,9 +119,11 @@ class Session {
       WAGGLE_FAIL_TRY(mapping, Mapping::map((*descriptors_)[i].get(), sizes[i]));
       mappings_[i] = std::move(mapping);
     }
-    trainer_->bind({{mappings_[0].values(), mappings_[1].values(), mappings_[2].values()},
-                    mappings_[3].values()},
-                   m.initialise);
+    auto const bound =
+        trainer_->bind({{mappings_[0].values(), mappings_[1].values(), mappings_[2].values()},
+                        mappings_[3].values()},
+                       m.initialise);
+    if (!bound) return failed_work(bound.error());
     bound_ = true;
     return Done{};
   }
@@ -112,12 +133,14 @@ class Session {
     seen(m.version);
     train::use_threads(m.threads);
     auto const begin = std::chrono::steady_clock::now();
-    WAGGLE_FAIL_TRY(loss, trainer_->accumulate(m.position, m.samples));
+    auto const loss = trainer_->accumulate(m.position, m.samples);
+    if (!loss) return failed_work(loss.error());
     auto const took = std::chrono::steady_clock::now() - begin;
-    return BatchDone{loss.samples,
-                     loss.loss_sum,
-                     loss.finite,
-                     static_cast<std::uint64_t>(std::chrono::nanoseconds(took).count())};
+    return BatchDone{loss->samples,
+                     loss->loss_sum,
+                     loss->finite,
+                     static_cast<std::uint64_t>(std::chrono::nanoseconds(took).count()),
+                     nanoseconds(loss->gpu_seconds)};
   }
 
   Message handle(Apply const& m) {
@@ -129,8 +152,7 @@ class Session {
   Message handle(Evaluate const& m) {
     if (!bound_) return unbound();
     seen(m.version);
-    WAGGLE_FAIL_TRY(e, trainer_->evaluate(m.most));
-    return Evaluated{e.samples, e.loss, e.accuracy};
+    return evaluated(trainer_->evaluate(m.most));
   }
 
   Message handle(Probe const& m) {
@@ -138,9 +160,8 @@ class Session {
     auto const n = facts_.parameter_values();
     auto const extras = facts_.extra_values();
     WAGGLE_FAIL_TRY(mapping, Mapping::map(descriptors_->front().get(), n + extras));
-    WAGGLE_FAIL_TRY(
-        e, trainer_->probe(mapping.values().first(n), mapping.values().subspan(n, extras), m.most));
-    return Evaluated{e.samples, e.loss, e.accuracy};
+    return evaluated(
+        trainer_->probe(mapping.values().first(n), mapping.values().subspan(n, extras), m.most));
   }
 
   Message handle(Metadata const& m) {
@@ -166,10 +187,11 @@ class Session {
   Message handle(Predict const& m) {
     if (!bound_) return unbound();
     seen(m.version);
-    WAGGLE_FAIL_TRY(predictions, trainer_->predictions(m.first, m.count));
+    auto predictions = trainer_->predictions(m.first, m.count);
+    if (!predictions) return failed_work(predictions.error());
     Predicted out;
     std::size_t size = 0;
-    for (auto& p : predictions) {
+    for (auto& p : *predictions) {
       PredictedOne one{to_bytes(std::as_bytes(std::span(p.pixels))),
                        p.channels,
                        p.height,
@@ -190,6 +212,11 @@ class Session {
   template <class T>
   Message handle(T const&) {
     return Failed{Failed::Kind::invalid, "an answer is no question"};
+  }
+
+  static Message evaluated(Result<train::TrainerEvaluation> const& e) {
+    if (!e) return failed_work(e.error());
+    return Evaluated{e->samples, e->loss, e->accuracy, nanoseconds(e->gpu_seconds)};
   }
 
   static Message unbound() { return Failed{Failed::Kind::invalid, "out of turn"}; }

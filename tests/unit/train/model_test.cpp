@@ -80,7 +80,7 @@ struct Bench {
         extras(model->extra_values()),
         size(side) {
     model->initialise(1, parameters, extras);
-    model->bind({parameters, gradients, extras});
+    REQUIRE(model->bind({parameters, gradients, extras}));
   }
 
   Input input(std::int64_t first, std::int64_t count) {

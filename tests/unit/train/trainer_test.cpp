@@ -40,7 +40,7 @@ struct Bench {
     gradients.resize(model.parameter_values());
     extras.resize(model.extra_values());
     statistics.resize(trainer->optimizer().statistics().size() * parameters.size());
-    trainer->bind({{parameters, gradients, extras}, statistics}, true);
+    REQUIRE(trainer->bind({{parameters, gradients, extras}, statistics}, true));
   }
 
   std::unique_ptr<Trainer> trainer;

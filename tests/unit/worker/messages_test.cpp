@@ -13,7 +13,10 @@ Facts some_facts() {
   facts.statistics = {"exp_avg", "exp_avg_sq"};
   facts.step_tensors = true;
   facts.training_flops_per_sample = 12.5;
-  facts.device = "cpu f32";
+  facts.device = "cuda:0 f32";
+  facts.can_gpu = true;
+  facts.gpu = "0000:65:00.0";
+  facts.gpu_trouble = "none";
   return facts;
 }
 
@@ -22,6 +25,8 @@ std::vector<Message> one_of_each() {
   start.config_json = "{}";
   start.seed = ~0ull;
   start.train_files = 2;
+  start.gpu_memory_limit = 5;
+  start.gpu = false;
   Export out;
   out.metadata = {{"format", "pt"}, {"", ""}};
   PredictedOne one;
@@ -32,11 +37,11 @@ std::vector<Message> one_of_each() {
           some_facts(),
           Buffers{true},
           Accumulate{5, 16, 9, 4},
-          BatchDone{16, 1.5, false, 12},
+          BatchDone{16, 1.5, false, 12, 11},
           Apply{-1, 3},
           Stepped{0.1, 2},
           Evaluate{1, 0},
-          Evaluated{60, 0.5, 0.9},
+          Evaluated{60, 0.5, 0.9, 13},
           Probe{512},
           Metadata{7},
           Blob{Bytes(3)},

@@ -302,6 +302,35 @@ TEST_CASE("TrainerProcess, halves the micro-batch when its tensors do not fit") 
   test::run(runtime, work(runtime, data));
 }
 
+TEST_CASE("TrainerProcess, the processor works for the share that is set, and not more") {
+  Data const data;
+  SystemRuntime runtime;
+  auto work = [](SystemRuntime& rt, Data const& d) -> Co<void> {
+    auto options = d.options();
+    auto const at = options.config_json.find("\"micro_batch\": 16");
+    options.config_json.replace(at, 17, "\"micro_batch\": 256");
+    auto started = co_await TrainerProcess::start(rt, options, in_seconds(rt, 50));
+    REQUIRE(started);
+    auto& trainer = **started;
+    for (double const share : {1.0, 0.5, 0.2}) {
+      trainer.set_duty(share);
+      auto batch = co_await trainer.accumulate(0, in_seconds(rt, 20));
+      REQUIRE(batch);
+      auto const begin = rt.now();
+      auto const used = trainer.cpu_time();
+      while (to_seconds(rt.now() - begin) < 5) {
+        batch = co_await trainer.accumulate(0, in_seconds(rt, 20));
+        REQUIRE(batch);
+      }
+      auto const held = to_seconds(trainer.cpu_time() - used) / to_seconds(rt.now() - begin);
+      MESSAGE("share " << share << ": " << held << " of one thread's time");
+      // Less is what a machine that others use gives.
+      CHECK(held < share + 0.05);
+    }
+  };
+  test::run(runtime, work(runtime, data));
+}
+
 TEST_CASE("TrainerProcess, undoes a batch whose loss is not finite") {
   Data const data;
   SystemRuntime runtime;
