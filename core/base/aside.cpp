@@ -36,6 +36,10 @@ struct AsideThread::State {
       lock.lock();
       busy = false;
     }
+    // What it owns ends here and before whoever leaves goes on: it may have something to put back.
+    lock.unlock();
+    work = nullptr;
+    lock.lock();
     gone = true;
     changed.notify_all();
   }

@@ -9,9 +9,12 @@ namespace waggle::device {
 namespace {
 
 constexpr std::size_t kMaxZones = 256;
-constexpr double kSmoothing = 60;    // seconds
-constexpr double kLongestGap = 600;  // seconds; a machine that slept says nothing
-constexpr double kMostWatts = 2000;  // a core; more is a counter that was set back
+constexpr double kSmoothing = 60;       // seconds
+constexpr double kLongestGap = 600;     // seconds; a machine that slept says nothing
+constexpr double kMostWatts = 2000;     // a core; more is a counter that was set back
+constexpr double kMostGpuWatts = 5000;  // a card; more is no reading
+constexpr double kLongestGpuGap = 60;   // seconds; a reading is no older than that
+constexpr double kJoulesPerKilowattHour = 3.6e6;
 
 std::optional<std::uint64_t> counter(std::filesystem::path const& file) {
   auto const value = detail::whole_number(detail::read_small(file));
@@ -60,9 +63,19 @@ void CoreWatts::look(std::optional<double> busy, TimePoint now) {
   watts_ = watts_ ? *watts_ + part * (watts - *watts_) : watts;
 }
 
+void GpuEnergy::look(std::optional<double> watts, TimePoint now) noexcept {
+  if (looked_) joules_ += watts_ * std::clamp(to_seconds(now - *looked_), 0.0, kLongestGpuGap);
+  looked_ = now;
+  bool const makes_sense = watts && *watts >= 0 && *watts <= kMostGpuWatts;
+  watts_ = makes_sense ? *watts : 0;
+}
+
+double kilowatt_hours(double joules) noexcept {
+  return std::max(0.0, joules) / kJoulesPerKilowattHour;
+}
+
 double kilowatt_hours(double core_seconds, double watts_per_core) noexcept {
-  constexpr double kJoulesPerKilowattHour = 3.6e6;
-  return std::max(0.0, core_seconds) * watts_per_core / kJoulesPerKilowattHour;
+  return kilowatt_hours(std::max(0.0, core_seconds) * watts_per_core);
 }
 
 }  // namespace waggle::device

@@ -45,6 +45,24 @@ class CoreWatts {
   std::optional<double> watts_;
 };
 
+/// What a GPU took while it worked for us, from readings now and then. A card's idle watts count as
+/// ours for that time: nothing tells them apart. Thread: one caller.
+class GpuEnergy {
+ public:
+  /// Call it once a second or so. `watts`: of the card that works; unset: none does, or nothing
+  /// measures it, and the time until the next look counts for nothing.
+  void look(std::optional<double> watts, TimePoint now) noexcept;
+
+  [[nodiscard]] double joules() const noexcept { return joules_; }
+
+ private:
+  double joules_ = 0;
+  double watts_ = 0;
+  std::optional<TimePoint> looked_;
+};
+
+/// kWh of so many joules.
+[[nodiscard]] double kilowatt_hours(double joules) noexcept;
 /// kWh of so many seconds of busy cores.
 [[nodiscard]] double kilowatt_hours(double core_seconds, double watts_per_core) noexcept;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 
 #include "core/base/text.hpp"
 #include "core/device/detail/text_file.hpp"
@@ -24,6 +25,13 @@ GpuReading read_one(std::filesystem::path const& device, std::string const& card
   GpuReading gpu;
   gpu.name = detail::read_small(device / "product_name");
   if (gpu.name.empty()) gpu.name = cat("AMD GPU (", card, ")");
+  // "PCI_SLOT_NAME=0000:03:00.0", one of some lines.
+  constexpr std::string_view kSlot = "PCI_SLOT_NAME=";
+  auto const facts = detail::read_small(device / "uevent");
+  if (auto const at = facts.find(kSlot); at != std::string::npos) {
+    auto const begin = at + kSlot.size();
+    gpu.address = facts.substr(begin, facts.find('\n', begin) - begin);
+  }
   if (auto const busy = count(device / "gpu_busy_percent"); busy && *busy <= kPercent)
     gpu.busy = static_cast<double>(*busy) / kPercent;
   gpu.memory_used = count(device / "mem_info_vram_used");
@@ -40,6 +48,12 @@ GpuReading read_one(std::filesystem::path const& device, std::string const& card
 }
 
 }  // namespace
+
+GpuReading const* find_gpu(std::span<GpuReading const> gpus, std::string_view address) {
+  if (address.empty()) return gpus.size() == 1 ? gpus.data() : nullptr;
+  auto const at = std::ranges::find(gpus, address, &GpuReading::address);
+  return at == gpus.end() ? nullptr : &*at;
+}
 
 std::vector<GpuReading> read_amd(std::filesystem::path const& sys) {
   std::vector<GpuReading> gpus;

@@ -33,7 +33,8 @@ Effort effort(PowerLevel level, unsigned cores, unsigned wanted) noexcept {
   bool const light = level == PowerLevel::light;
   unsigned const part = light ? 4 : level == PowerLevel::medium ? 2 : 1;
   unsigned const threads = wanted == 0 ? cores / part : light ? wanted / 2 : wanted;
-  return {std::max(1U, threads), light ? kLightDuty : 1.0};
+  double const duty = light ? kLightDuty : 1.0;
+  return {std::max(1U, threads), duty, duty};
 }
 
 }  // namespace waggle::device

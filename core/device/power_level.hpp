@@ -17,10 +17,11 @@ enum class PowerLevel : std::uint8_t {
 [[nodiscard]] std::string_view name(PowerLevel level) noexcept;
 [[nodiscard]] std::optional<PowerLevel> power_level(std::string_view name) noexcept;
 
-/// What the trainer may take: threads, and the share of their time.
+/// What the trainer may take: threads, the share of their time, and of the GPU's.
 struct Effort {
   unsigned threads = 1;
   double duty = 1;
+  double gpu_duty = 1;
 
   friend bool operator==(Effort const&, Effort const&) = default;
 };

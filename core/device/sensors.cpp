@@ -9,6 +9,7 @@
 #include "core/base/aside.hpp"
 #include "core/device/cpu_load.hpp"
 #include "core/device/detail/text_file.hpp"
+#include "core/device/gpu_power.hpp"
 #include "core/device/inhibitors.hpp"
 #include "core/device/system_bus.hpp"
 #include "core/device/temperature.hpp"
@@ -85,12 +86,31 @@ BusAnswers read_bus() {
   return answers;
 }
 
-std::vector<GpuReading> read_gpus(Nvidia& nvidia, std::filesystem::path const& sys) {
-  auto gpus = nvidia.read();
-  auto amd = read_amd(sys);
-  gpus.insert(gpus.end(), std::make_move_iterator(amd.begin()), std::make_move_iterator(amd.end()));
-  return gpus;
-}
+struct GpuAnswers {
+  std::vector<GpuReading> gpus;
+  std::string power_trouble;
+};
+
+// Reads the cards, and holds the power of the one that is wished; lives in its thread, at whose end
+// the power is put back.
+struct GpuReader {
+  std::filesystem::path sys;
+  std::shared_ptr<SharedWishes> shared;
+  Nvidia nvidia;
+  std::shared_ptr<GpuPowerCap> cap;
+
+  GpuAnswers read() {
+    auto const wishes = shared->get();
+    GpuAnswers answers;
+    answers.power_trouble = cap->hold(wishes.gpu_power_cap, wishes.gpu);
+    answers.gpus = nvidia.read();
+    auto amd = read_amd(sys);
+    answers.gpus.insert(answers.gpus.end(),
+                        std::make_move_iterator(amd.begin()),
+                        std::make_move_iterator(amd.end()));
+    return answers;
+  }
+};
 
 }  // namespace
 
@@ -106,14 +126,20 @@ struct Sensors::State {
             "sense bus", [] { return read_bus(); }, kBusEvery, kBusLimit),
         gpu(
             "sense gpu",
-            [nvidia = Nvidia(), sys = roots.sys]() mutable { return read_gpus(nvidia, sys); },
+            [reader = GpuReader{roots.sys,
+                                shared,
+                                Nvidia(roots.nvml),
+                                std::make_shared<GpuPowerCap>(roots.nvml)}]() mutable {
+              return reader.read();
+            },
             kGpuEvery,
             kLimit) {}
 
   std::shared_ptr<SharedWishes> shared;
   Aside<FileReadings> files;
   Aside<BusAnswers> bus;
-  Aside<std::vector<GpuReading>> gpu;
+  Aside<GpuAnswers> gpu;
+  bool capped = false;  ///< a power cap was wished, and perhaps is to be put back
   std::optional<Aside<std::optional<double>>> x11;  ///< only once somebody asks
   std::optional<TimePoint> inhibited_at;            ///< last seen so
 };
@@ -127,6 +153,7 @@ void Sensors::wish(SensorWishes wishes) {
   if (wishes.idle && !state_->x11 && set("DISPLAY"))
     state_->x11.emplace("sense idle", x11_idle_seconds, kIdleEvery, kLimit);
   if (!wishes.idle) state_->x11.reset();
+  state_->capped = state_->capped || wishes.gpu_power_cap > 0;
   std::lock_guard const lock(state_->shared->mutex);
   state_->shared->wishes = std::move(wishes);
 }
@@ -152,9 +179,12 @@ Readings Sensors::poll(TimePoint now, double unix_time) {
   // Whoever watched a film to its end was there until then.
   if (readings.idle_seconds && s.inhibited_at)
     readings.idle_seconds = std::min(*readings.idle_seconds, to_seconds(now - *s.inhibited_at));
-  // Asking a sleeping card wakes it, which a battery pays for.
-  if (!readings.power.on_battery)
-    if (auto gpus = s.gpu.poll(now)) readings.gpus = *std::move(gpus);
+  // Asking a sleeping card wakes it, which a battery pays for; a cap is put back all the same.
+  if (!readings.power.on_battery || s.capped)
+    if (auto told = s.gpu.poll(now)) {
+      readings.gpus = std::move(told->gpus);
+      readings.gpu_power_trouble = std::move(told->power_trouble);
+    }
   return readings;
 }
 

@@ -18,6 +18,7 @@ namespace waggle::device {
 struct SensorRoots {
   std::filesystem::path sys = "/sys";
   std::filesystem::path proc = "/proc";
+  char const* nvml = kNvml;
 };
 
 /// What this machine does now. Unset is what it cannot tell, which is no error: a server has no
@@ -35,6 +36,8 @@ struct Readings {
   std::optional<std::uint64_t> traffic_today;
   std::optional<std::string> program;  ///< the first of those looked for that runs
   std::vector<GpuReading> gpus;
+  std::string
+      gpu_power_trouble;  ///< why the wished power cap does not hold; empty: nothing is wrong
 };
 
 /// What costs something to read is read only if wished for.
@@ -42,6 +45,8 @@ struct SensorWishes {
   std::vector<std::string> programs;
   bool cpu_others = false;
   bool idle = false;
+  std::uint64_t gpu_power_cap = 0;  ///< watts; 0: none, and what was set before is put back
+  std::string gpu;                  ///< which, as find_gpu() takes it
 };
 
 /// Reads all sensors, each kind in a thread of its own with a time limit, so that a hung X server,

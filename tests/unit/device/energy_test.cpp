@@ -87,4 +87,25 @@ TEST_SUITE("CoreWatts") {
     CHECK(kilowatt_hours(3600, 1000) == doctest::Approx(1));
     CHECK(kilowatt_hours(-5, 6) == 0);
   }
+
+  TEST_CASE("a GPU's watts count over the time in which it works, and only then") {
+    GpuEnergy gpu;
+    gpu.look({}, at(0));
+    gpu.look(200.0, at(10));
+    CHECK(gpu.joules() == 0);
+    gpu.look(100.0, at(11));
+    CHECK(gpu.joules() == doctest::Approx(200));
+    gpu.look({}, at(13));
+    CHECK(gpu.joules() == doctest::Approx(400));
+    gpu.look(150.0, at(1000));
+    CHECK(gpu.joules() == doctest::Approx(400));
+    // A machine that slept, a clock that went back, a reading that is none.
+    gpu.look(1e9, at(100'000));
+    CHECK(gpu.joules() == doctest::Approx(400 + 60 * 150));
+    gpu.look(-5.0, at(100'001));
+    gpu.look(50.0, at(100'002));
+    gpu.look(50.0, at(100'001));
+    CHECK(gpu.joules() == doctest::Approx(400 + 60 * 150));
+    CHECK(kilowatt_hours(3.6e6) == doctest::Approx(1));
+  }
 }

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A stand-in for NVIDIA's library: two cards, the second of which tells nothing.
+// A stand-in for NVIDIA's library: two cards, the second of which tells nothing but its place. How
+// it answers the wish for a power limit stands in the file that WAGGLE_FAKE_NVML_FILE names, which
+// holds the first card's limit, what it allows at least and at most (milliwatts) and the code with
+// which a new limit is refused (0: it is not); the file is written anew with each limit that is
+// set.
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 namespace {
 
@@ -11,6 +18,34 @@ bool first(void const* device) {
 }
 
 constexpr int kNotSupported = 3;
+
+struct Power {
+  unsigned limit = 300'000, least = 100'000, most = 350'000;
+  int refusal = 0;
+  unsigned set = 0;  // how often
+
+  static std::string file() {
+    char const* const name = std::getenv("WAGGLE_FAKE_NVML_FILE");
+    return name == nullptr ? "" : name;
+  }
+
+  static Power read() {
+    Power p;
+    std::ifstream in(file());
+    in >> p.limit >> p.least >> p.most >> p.refusal >> p.set;
+    return p;
+  }
+
+  void write() const {
+    std::ofstream(file()) << limit << ' ' << least << ' ' << most << ' ' << refusal << ' ' << set;
+  }
+};
+
+struct Pci {
+  char legacy[16];
+  unsigned domain, bus, device, id, subsystem;
+  char text[32];
+};
 
 }  // namespace
 
@@ -64,6 +99,38 @@ int nvmlDeviceGetTemperature(void* device, unsigned sensor, unsigned* celsius) {
 int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
   if (!first(device)) return kNotSupported;
   *milliwatts = 125'500;
+  return 0;
+}
+
+int nvmlDeviceGetPciInfo_v3(void* device, void* place) {
+  auto* const pci = static_cast<Pci*>(place);
+  pci->domain = 0;
+  pci->bus = first(device) ? 0x65 : 0xb3;
+  pci->device = 0;
+  return 0;
+}
+
+int nvmlDeviceGetPowerManagementLimit(void* device, unsigned* milliwatts) {
+  if (!first(device)) return kNotSupported;
+  *milliwatts = Power::read().limit;
+  return 0;
+}
+
+int nvmlDeviceGetPowerManagementLimitConstraints(void* device, unsigned* least, unsigned* most) {
+  if (!first(device)) return kNotSupported;
+  auto const power = Power::read();
+  *least = power.least;
+  *most = power.most;
+  return 0;
+}
+
+int nvmlDeviceSetPowerManagementLimit(void* device, unsigned milliwatts) {
+  if (!first(device)) return kNotSupported;
+  auto power = Power::read();
+  if (power.refusal != 0) return power.refusal;
+  power.limit = milliwatts;
+  ++power.set;
+  power.write();
   return 0;
 }
 }

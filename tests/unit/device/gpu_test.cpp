@@ -24,7 +24,11 @@ TEST_SUITE("gpu") {
     CHECK(gpus[0].memory_used == 2ULL << 30);
     CHECK(gpus[0].celsius == 66);
     CHECK(gpus[0].watts == doctest::Approx(125.5));
-    CHECK(gpus[1] == GpuReading{.name = "NVIDIA GPU"});
+    CHECK(gpus[0].address == "0000:65:00.0");
+    GpuReading second;
+    second.name = "NVIDIA GPU";
+    second.address = "0000:b3:00.0";
+    CHECK(gpus[1] == second);
   }
 
   TEST_CASE("amdgpu is read from its files, and no other maker's card is") {
@@ -38,9 +42,11 @@ TEST_SUITE("gpu") {
     sys.put("class/drm/card1/device/mem_info_vram_used", "1000\n");
     sys.put("class/drm/card1/device/hwmon/hwmon4/temp1_input", "48000\n");
     sys.put("class/drm/card1/device/hwmon/hwmon4/power1_average", "31000000\n");
+    sys.put("class/drm/card1/device/uevent", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:03:00.0\nA=b\n");
     auto const gpus = read_amd(sys.path);
     REQUIRE(gpus.size() == 1);
     CHECK(gpus[0].name == "AMD GPU (card1)");
+    CHECK(gpus[0].address == "0000:03:00.0");
     CHECK(gpus[0].busy == doctest::Approx(0.55));
     CHECK(gpus[0].memory_total == 17163091968ULL);
     CHECK(gpus[0].celsius == doctest::Approx(48));
@@ -49,5 +55,21 @@ TEST_SUITE("gpu") {
     sys.put("class/drm/card1/device/mem_info_vram_used", "all\n");
     CHECK(!read_amd(sys.path)[0].busy);
     CHECK(!read_amd(sys.path)[0].memory_used);
+  }
+
+  TEST_CASE("a card is found by its place, or where it is the only one") {
+    GpuReading one;
+    one.address = "0000:65:00.0";
+    GpuReading other;
+    other.address = "0000:b3:00.0";
+    std::vector<GpuReading> const none;
+    std::vector<GpuReading> const single{one};
+    std::vector<GpuReading> const both{one, other};
+    CHECK(find_gpu(none, "") == nullptr);
+    CHECK(find_gpu(none, "0000:65:00.0") == nullptr);
+    CHECK(find_gpu(single, "") == &single[0]);
+    CHECK(find_gpu(single, "0000:b3:00.0") == nullptr);
+    CHECK(find_gpu(both, "") == nullptr);
+    CHECK(find_gpu(both, "0000:b3:00.0") == &both[1]);
   }
 }

@@ -14,14 +14,14 @@ TEST_SUITE("power level") {
   }
 
   TEST_CASE("takes a share of the cores, never none, or what a person set") {
-    CHECK(effort(PowerLevel::light, 16, 0) == Effort{4, 0.5});
+    CHECK(effort(PowerLevel::light, 16, 0) == Effort{4, 0.5, 0.5});
     CHECK(effort(PowerLevel::medium, 16, 0) == Effort{8, 1});
     CHECK(effort(PowerLevel::full, 16, 0) == Effort{16, 1});
-    CHECK(effort(PowerLevel::light, 1, 0) == Effort{1, 0.5});
+    CHECK(effort(PowerLevel::light, 1, 0) == Effort{1, 0.5, 0.5});
     CHECK(effort(PowerLevel::full, 16, 6) == Effort{6, 1});
     CHECK(effort(PowerLevel::medium, 16, 6) == Effort{6, 1});
-    CHECK(effort(PowerLevel::light, 16, 6) == Effort{3, 0.5});
-    CHECK(effort(PowerLevel::light, 16, 1) == Effort{1, 0.5});
+    CHECK(effort(PowerLevel::light, 16, 6) == Effort{3, 0.5, 0.5});
+    CHECK(effort(PowerLevel::light, 16, 1) == Effort{1, 0.5, 0.5});
   }
 
   TEST_CASE("more power is never less work") {

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/unit/device/fake_card.hpp"
 #include "tests/unit/device/tree.hpp"
 
 using namespace waggle;
@@ -55,6 +56,35 @@ TEST_SUITE("sensors") {
     sensors.wish({});
     now += std::chrono::seconds(60);
     CHECK(soon(sensors, now, [](Readings const& r) { return !r.program && !r.cpu_others; }));
+  }
+
+  TEST_CASE("a power cap is held while it is wished, on battery it is put back, and at the end") {
+    test::Tree const tree;
+    test::Card const card;
+    TimePoint now{std::chrono::hours(1)};
+    {
+      Sensors sensors({tree.path / "sys", tree.path / "proc", WAGGLE_FAKE_NVML});
+      sensors.wish({.gpu_power_cap = 150, .gpu = "0000:65:00.0"});
+      CHECK(soon(sensors, now, [](Readings const& r) { return r.gpus.size() == 2; }));
+      CHECK(card.limit() == 150'000);
+      tree.put("sys/class/power_supply/BAT0/type", "Battery\n");
+      tree.put("sys/class/power_supply/BAT0/status", "Discharging\n");
+      now += std::chrono::seconds(60);
+      CHECK(soon(sensors, now, [](Readings const& r) { return r.power.on_battery; }));
+      sensors.wish({});
+      now += std::chrono::seconds(60);
+      CHECK(soon(sensors, now, [&](Readings const&) { return card.limit() == 300'000; }));
+      sensors.wish({.gpu_power_cap = 10, .gpu = "0000:65:00.0"});
+      now += std::chrono::seconds(60);
+      CHECK(soon(sensors, now, [](Readings const& r) {
+        return r.gpu_power_trouble.find("100 to 350 W") != std::string::npos;
+      }));
+      sensors.wish({.gpu_power_cap = 200, .gpu = "0000:65:00.0"});
+      now += std::chrono::seconds(60);
+      CHECK(soon(sensors, now, [](Readings const& r) { return r.gpu_power_trouble.empty(); }));
+      CHECK(soon(sensors, now, [&](Readings const&) { return card.limit() == 200'000; }));
+    }
+    CHECK(card.limit() == 300'000);
   }
 
   TEST_CASE("the machine that runs this test is read without a stop") {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+namespace waggle::device::detail {
+
+/// NVML's functions and types, as far as we touch them: its headers are not needed to build. A
+/// function that the library lacks is null. Every one answers 0 for done. Source: NVML API
+/// reference.
+struct Nvml {
+  struct Device;
+
+  struct Utilization {
+    unsigned gpu;
+    unsigned memory;
+  };
+
+  struct Memory {
+    unsigned long long total;
+    unsigned long long free;
+    unsigned long long used;
+  };
+
+  struct Pci {
+    char legacy[16];
+    unsigned domain;
+    unsigned bus;
+    unsigned device;
+    unsigned id;
+    unsigned subsystem;
+    char text[32];
+  };
+
+  static constexpr unsigned kMaxGpus = 64;
+  static constexpr unsigned kCelsius = 0;  // NVML_TEMPERATURE_GPU
+  static constexpr int kNoPermission = 4;  // NVML_ERROR_NO_PERMISSION
+
+  int (*init)() = nullptr;
+  int (*shutdown)() = nullptr;
+  int (*count)(unsigned*) = nullptr;
+  int (*handle)(unsigned, Device**) = nullptr;
+  int (*name)(Device*, char*, unsigned) = nullptr;
+  int (*pci)(Device*, Pci*) = nullptr;
+  int (*utilization)(Device*, Utilization*) = nullptr;
+  int (*memory)(Device*, Memory*) = nullptr;
+  int (*temperature)(Device*, unsigned, unsigned*) = nullptr;
+  int (*power)(Device*, unsigned*) = nullptr;                   ///< milliwatts, as all that follow
+  int (*power_limit)(Device*, unsigned*) = nullptr;             ///< the one that holds
+  int (*power_range)(Device*, unsigned*, unsigned*) = nullptr;  ///< what may be set
+  int (*set_power_limit)(Device*, unsigned) = nullptr;
+
+  explicit Nvml(char const* library);
+
+  [[nodiscard]] bool complete() const { return init && shutdown && count && handle; }
+
+  /// Never empty.
+  [[nodiscard]] std::string name_of(Device* device) const;
+  /// "0000:65:00.0"; empty: not told.
+  [[nodiscard]] std::string address_of(Device* device) const;
+};
+
+}  // namespace waggle::device::detail
