@@ -73,9 +73,11 @@ Co<Outcome> JobRunner::train(TrainJob job) {
     for (auto const& id : choice->operators) outcome.choices.push_back(crypto::to_text(id));
     co_return outcome;
   }
-  SessionOptions const options{job.until_epoch, job.until_accuracy};
+  SessionOptions options;
+  options.until_epoch = job.until_epoch;
+  options.until_accuracy = job.until_accuracy;
   auto task = std::get<FoundTask>(*std::move(found));
-  auto outcome = co_await train_found(std::move(task), options);
+  auto outcome = co_await train_found(std::move(task), std::move(options));
   if (!next_) co_return outcome;
   co_return co_await serve();
 }
@@ -86,9 +88,9 @@ Co<Outcome> JobRunner::publish(PublishJob job) {
   auto published = co_await publish_task(services_, std::move(job), events_);
   if (!published) co_return Outcome{std::move(published).error(), {}};
   if (train_too && !end) {
-    SessionOptions const no_end;
+    SessionOptions no_end;
     auto found = *std::move(published);
-    auto outcome = co_await train_found(std::move(found), no_end);
+    auto outcome = co_await train_found(std::move(found), std::move(no_end));
     if (!next_) co_return outcome;
   }
   co_return co_await serve();
@@ -105,8 +107,8 @@ Co<Outcome> JobRunner::serve() {
     if (next_) {
       auto found = *std::exchange(next_, std::nullopt);
       auto const prefix = found.record.prefix;
-      SessionOptions const no_end;
-      auto const outcome = co_await train_found(std::move(found), no_end);
+      SessionOptions no_end;
+      auto const outcome = co_await train_found(std::move(found), std::move(no_end));
       if (outcome.error && outcome.error->code == Errc::cancelled) co_return outcome;
       if (outcome.error) services_.notice(cat(prefix, " stopped: ", outcome.error->detail));
       continue;
@@ -126,7 +128,8 @@ Co<Outcome> JobRunner::train_found(FoundTask found, SessionOptions options) {
   auto const key = key_of(found);
   joined_.note(found);
   known_->refresh();
-  session_ = std::make_unique<Session>(services_, std::move(found), options, events_);
+  options.gpu_joules = [this] { return guest_ ? guest_->gpu_joules() : 0.0; };
+  session_ = std::make_unique<Session>(services_, std::move(found), std::move(options), events_);
   session_key_ = key;
   obey_guest();
   if (leaving_) session_->leave();
@@ -282,11 +285,14 @@ bool JobRunner::trains(TaskKey const& key) const {
 void JobRunner::obey_guest() {
   if (!session_ || !guest_) return;
   session_->limit_memory(guest_->memory_limit());
+  session_->limit_gpu_memory(guest_->gpu_memory_limit());
   session_->obey(guest_->verdict().reason, guest_->effort());
 }
 
 void JobRunner::tell_guest() {
-  if (guest_) guest_->computes(session_ && session_->computes(), session_ && session_->on_gpu());
+  if (!guest_) return;
+  bool const on_gpu = session_ && session_->on_gpu();
+  guest_->computes(session_ && session_->computes(), on_gpu, on_gpu ? session_->gpu() : "");
 }
 
 Co<void> JobRunner::close() {

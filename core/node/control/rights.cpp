@@ -11,15 +11,18 @@ namespace {
 
 // A list of what is allowed, so that a setting of tomorrow (a path to a program, an open port) is
 // not within reach before somebody has thought about it.
-constexpr std::array<std::string_view, 9> kSettings{"power",
-                                                    "threads",
-                                                    "cpu_share",
-                                                    "disk_gib",
-                                                    "max_memory",
-                                                    "max_download",
-                                                    "max_upload",
-                                                    "daily_traffic",
-                                                    "keep_awake"};
+constexpr std::array<std::string_view, 12> kSettings{"power",
+                                                     "threads",
+                                                     "cpu_share",
+                                                     "disk_gib",
+                                                     "max_memory",
+                                                     "gpu_duty",
+                                                     "max_gpu_memory",
+                                                     "gpu_power_cap",
+                                                     "max_download",
+                                                     "max_upload",
+                                                     "daily_traffic",
+                                                     "keep_awake"};
 constexpr std::string_view kGuest = "guest.";
 
 }  // namespace

@@ -64,8 +64,8 @@ Guest::Guest(Services& services, std::function<void()> changed)
   auto const look = look_at(services.options().data_dir, std::nullopt);
   file_time_ = look.time;
   settings_ = list_settings(look.literals, services.options().flags);
-  use(services.options().guest);
   use(services.options().limits);
+  use(services.options().guest);
   scope_.spawn("guest", watch());
 }
 
@@ -81,16 +81,26 @@ device::Effort Guest::effort() const noexcept {
   auto effort = device::effort(
       policy_.settings().power, device::cores(), static_cast<unsigned>(threads_wanted_));
   effort.duty *= cpu_share_ / 100.0;
+  effort.gpu_duty *= limits_.gpu_duty / 100.0;
   return effort;
 }
 
 void Guest::use(device::GuestSettings settings) {
+  policy_.set(std::move(settings));
+  wish();
+}
+
+void Guest::wish() {
+  auto const& settings = policy_.settings();
   device::SensorWishes wishes;
   wishes.programs = settings.programs;
   wishes.cpu_others = settings.cpu_load > 0;
   wishes.idle = settings.wanted_idle_minutes(on_gpu_) > 0;
+  if (computes_ && on_gpu_) {
+    wishes.gpu_power_cap = limits_.gpu_power_cap;
+    wishes.gpu = gpu_;
+  }
   sensors_.wish(std::move(wishes));
-  policy_.set(std::move(settings));
 }
 
 Co<void> Guest::follow_file() {
@@ -119,9 +129,10 @@ void Guest::use(Config const& config) {
   cpu_share_ = config.cpu_share;
   if (!is_flag("threads")) threads_wanted_ = config.threads.value_or(0);
   services_.limit_disk(config.disk_gib);
-  use(std::move(settings));
-  bool const other_memory = config.limits.max_memory != limits_.max_memory;
+  bool const other_memory = config.limits.max_memory != limits_.max_memory ||
+                            config.limits.max_gpu_memory != limits_.max_gpu_memory;
   use(config.limits);
+  use(std::move(settings));
   if (other_memory || effort() != before) changed_();
 }
 
@@ -130,10 +141,12 @@ void Guest::use(Limits const& limits) {
   services_.limit_rates(limits.max_download, limits.max_upload);
 }
 
-void Guest::computes(bool now, bool on_gpu) {
-  if (on_gpu != on_gpu_) {
+void Guest::computes(bool now, bool on_gpu, std::string gpu) {
+  if (now != computes_ || on_gpu != on_gpu_ || gpu != gpu_) {
+    computes_ = now;
     on_gpu_ = on_gpu;
-    use(policy_.settings());
+    gpu_ = std::move(gpu);
+    wish();
   }
   bool const wanted = now && limits_.keep_awake && !readings_.power.on_battery;
   awake_.want(wanted, services_.runtime().now());
@@ -143,6 +156,16 @@ void Guest::computes(bool now, bool on_gpu) {
   awake_trouble_ = std::move(trouble);
   if (!awake_trouble_.empty())
     services_.notice(cat("keep_awake is set, but this computer may fall asleep: ", awake_trouble_));
+}
+
+void Guest::look_at_gpu() {
+  bool const ours = computes_ && on_gpu_;
+  auto const* const card = ours ? device::find_gpu(readings_.gpus, gpu_) : nullptr;
+  gpu_energy_.look(card == nullptr ? std::nullopt : card->watts, services_.runtime().now());
+  auto const& trouble = readings_.gpu_power_trouble;
+  if (trouble.empty() || trouble == gpu_power_trouble_) return;
+  gpu_power_trouble_ = trouble;
+  services_.notice(trouble);
 }
 
 Co<void> Guest::recall_traffic() {
@@ -203,6 +226,7 @@ Co<void> Guest::watch() {
     if (readings_.cpu_all) busy = *readings_.cpu_all * device::cores();
     watts_.look(busy, runtime.now());
     services_.set_watts_per_core(watts_.per_busy_core());
+    look_at_gpu();
     bool const blind = policy_.settings().idle_minutes > 0 && !readings_.idle_seconds;
     seconds_without_idle_ = blind ? seconds_without_idle_ + 1 : 0;
     if (seconds_without_idle_ == kNoIdleTime)

@@ -33,9 +33,17 @@ class Guest {
   /// Bytes that the trainer's tensors may take; 0: no limit.
   [[nodiscard]] std::uint64_t memory_limit() const noexcept { return limits_.max_memory << 20; }
 
-  /// Whether a task computes now, for only then is the machine kept awake, and whether its trainer,
-  /// the present or the last one, works on a GPU. Call it often.
-  void computes(bool now, bool on_gpu);
+  [[nodiscard]] std::uint64_t gpu_memory_limit() const noexcept {
+    return limits_.max_gpu_memory << 20;
+  }
+
+  /// Whether a task computes now, for only then is the machine kept awake; whether its trainer
+  /// works on a GPU, and on which (as device::find_gpu() takes it): only while both hold is its
+  /// power limited, and counted. Call it often.
+  void computes(bool now, bool on_gpu, std::string gpu);
+
+  /// What the GPU took while it worked for us, since the start.
+  [[nodiscard]] double gpu_joules() const noexcept { return gpu_energy_.joules(); }
 
   /// A person says to compute, whatever holds now; or to rest, and then no override is left.
   void person_runs();
@@ -57,6 +65,8 @@ class Guest {
   void use(Config const& config);
   [[nodiscard]] bool is_flag(std::string_view setting) const;
   void use(Limits const& limits);
+  void wish();
+  void look_at_gpu();
   void judge();
   [[nodiscard]] Co<void> recall_traffic();
   void keep_traffic();
@@ -66,6 +76,7 @@ class Guest {
   std::function<void()> changed_;
   device::Sensors sensors_;
   device::CoreWatts watts_;
+  device::GpuEnergy gpu_energy_;
   device::GuestPolicy policy_;
   device::Readings readings_;
   device::Verdict verdict_;
@@ -76,7 +87,10 @@ class Guest {
   device::KeepAwake awake_;
   std::string awake_trouble_;  ///< as it was said
   Limits limits_;
+  bool computes_ = false;
   bool on_gpu_ = false;
+  std::string gpu_;                ///< where it is
+  std::string gpu_power_trouble_;  ///< as it was said
   std::size_t threads_wanted_;
   int cpu_share_;
   std::optional<std::filesystem::file_time_type> file_time_;

@@ -38,9 +38,9 @@ std::string crash_reason(Error const& last) {
              CrashGuard::kMost,
              " times in a row: ",
              one_line(last.detail),
-             last.code == Errc::too_large
-                 ? "; it needs more memory than max_memory, or this computer, allows"
-                 : "");
+             last.code == Errc::too_large ? "; it needs more memory than max_memory (on a GPU, "
+                                            "max_gpu_memory), or this computer, allows"
+                                          : "");
 }
 
 }  // namespace waggle::node

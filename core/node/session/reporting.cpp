@@ -72,6 +72,10 @@ void Session::State::note_in_ledger(optim::EpochReport const& report, double flo
   auto const since = cpu >= cpu_noted ? cpu_noted : Duration{};
   row.kwh = device::kilowatt_hours(to_seconds(cpu - since), services.watts_per_core());
   cpu_noted = cpu;
+  if (options.gpu_joules) {
+    auto const joules = options.gpu_joules();
+    row.kwh += device::kilowatt_hours(joules - std::exchange(gpu_noted, joules));
+  }
   ledger.add(std::move(row));
 }
 

@@ -135,6 +135,7 @@ void Session::State::keep_wish(Wish wish) {
 void Session::State::use(device::Effort wanted) {
   trainer->set_threads(wanted.threads);
   trainer->set_duty(wanted.duty);
+  trainer->set_gpu_duty(wanted.gpu_duty);
 }
 
 Co<Status> Session::State::run() {
@@ -178,7 +179,7 @@ Co<Status> Session::State::run() {
   optimizer->set_trainer_losses(guard.failures());
   optimizer->on_trainer_losses([this](int losses) { note_failures({losses, ""}); });
   optimizer->on_trainer_given_up([this](Error const& why) { give_trainer_up(why); });
-  on_gpu = trainer->on_gpu();
+  gpu_noted = options.gpu_joules ? options.gpu_joules() : 0;
   enter("training", "");
   events(events::training(
       services, epoch, trainer->parameter_count(), trainer->facts().training_flops_per_sample));
@@ -281,12 +282,21 @@ void Session::limit_memory(std::uint64_t bytes) {
   if (state_->trainer) state_->trainer->set_memory_limit(bytes);
 }
 
+void Session::limit_gpu_memory(std::uint64_t bytes) {
+  state_->gpu_memory_limit = bytes;
+  if (state_->trainer) state_->trainer->set_gpu_memory_limit(bytes);
+}
+
 bool Session::computes() const noexcept {
   return state_->view.state == "training";
 }
 
 bool Session::on_gpu() const noexcept {
-  return state_->on_gpu;
+  return state_->trainer ? state_->trainer->on_gpu() : false;
+}
+
+std::string Session::gpu() const {
+  return state_->trainer ? state_->trainer->gpu() : std::string();
 }
 
 void Session::finish(std::optional<std::int64_t> at_epoch) {

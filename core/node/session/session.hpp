@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ namespace waggle::node {
 struct SessionOptions {
   std::int64_t until_epoch = 0;
   std::optional<double> until_accuracy;
+  /// What the GPU took while it worked for us, in joules, since the start; unset: nobody measures.
+  std::function<double()> gpu_joules;
 };
 
 /// One task being trained: fetch what it names, start the trainer, take up the newest checkpoint,
@@ -49,10 +52,14 @@ class Session {
   void obey(std::string why_not, device::Effort effort);
   /// What the trainer's tensors may take, in bytes; 0: no limit.
   void limit_memory(std::uint64_t bytes);
+  /// The same of those on a GPU.
+  void limit_gpu_memory(std::uint64_t bytes);
   /// Whether it trains now: not fetching, not paused, not over.
   [[nodiscard]] bool computes() const noexcept;
-  /// Whether the trainer works on a GPU, or did when there was one.
+  /// Whether the trainer works on a GPU, now.
   [[nodiscard]] bool on_gpu() const noexcept;
+  /// Where that is on the PCI bus; empty: not known.
+  [[nodiscard]] std::string gpu() const;
   /// Evaluate on the whole test set after this epoch.
   void measure() noexcept;
   /// Somebody wants to see example predictions: they are made now and then for the next minute.

@@ -49,6 +49,7 @@ Co<Status> Session::State::start_trainer(
   trainer_options.files.erase(std::string(kWeightsBlob));
   trainer_options.threads = effort.threads;
   trainer_options.memory_limit = memory_limit;
+  trainer_options.gpu_memory_limit = gpu_memory_limit;
   trainer_options.seed = runtime().random_u64();
   WAGGLE_CO_TRY(
       trainer,

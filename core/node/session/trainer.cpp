@@ -11,6 +11,8 @@
 
 #include "core/base/fd.hpp"
 #include "core/base/text.hpp"
+#include "core/device/gpu_driver.hpp"
+#include "core/node/session/gpu_watch.hpp"
 #include "core/worker/trainer_process.hpp"
 
 namespace waggle::node {
@@ -101,6 +103,8 @@ class ProcessTrainer final : public Trainer {
 
   bool on_gpu() const noexcept override { return !process_->facts().device.starts_with("cpu"); }
 
+  std::string gpu() const override { return process_->facts().gpu; }
+
   std::uint64_t parameter_count() const noexcept override {
     return process_->facts().parameter_values();
   }
@@ -108,6 +112,8 @@ class ProcessTrainer final : public Trainer {
   Duration cpu_time() const noexcept override { return process_->cpu_time(); }
 
   void set_duty(double share) noexcept override { process_->set_duty(share); }
+
+  void set_gpu_duty(double share) noexcept override { process_->set_gpu_duty(share); }
 
   void set_threads(std::size_t threads) noexcept override {
     process_->set_threads(static_cast<std::uint32_t>(threads));
@@ -117,7 +123,12 @@ class ProcessTrainer final : public Trainer {
     process_->set_memory_limit(bytes);
   }
 
+  void set_gpu_memory_limit(std::uint64_t bytes) noexcept override {
+    process_->set_gpu_memory_limit(bytes);
+  }
+
   Co<Result<optim::BatchResult>> accumulate(TimePoint deadline) override {
+    co_await look_at_gpu();
     WAGGLE_CO_TRY(auto const batch, co_await process_->accumulate(0, deadline));
     co_return optim::BatchResult{batch.samples, batch.loss_sum, batch.finite, batch.took};
   }
@@ -211,8 +222,23 @@ class ProcessTrainer final : public Trainer {
   Co<void> close() override { co_await process_->close(services_.runtime().now() + kCloseTime); }
 
  private:
+  // Before a batch, and so only while it trains: a pause is no time to find out.
+  Co<void> look_at_gpu() {
+    auto const& facts = process_->facts();
+    GpuState const state{facts.can_gpu, on_gpu(), process_->gpu_trouble()};
+    std::vector<std::string> missing;
+    if (watch_.asks(state, services_.runtime().now())) {
+      auto look = [] { return device::missing_driver_files(); };
+      missing = co_await on(services_.disk(), services_.runtime(), std::move(look));
+    }
+    auto const advice = watch_.look(state, missing, services_.runtime().now());
+    if (!advice.notice.empty()) services_.notice(advice.notice);
+    if (advice.try_again) process_->try_gpu();
+  }
+
   Services& services_;
   bool classifies_;
+  GpuWatch watch_;
   std::unique_ptr<worker::TrainerProcess> process_;
   optim::ModelFacts facts_;
 };
@@ -243,6 +269,7 @@ Co<Result<std::unique_ptr<Trainer>>> Trainer::start(Services& services,
   process_options.init_seed = options.seed;
   process_options.threads = static_cast<std::uint32_t>(options.threads);
   process_options.memory_limit = options.memory_limit;
+  process_options.gpu_memory_limit = options.gpu_memory_limit;
   if (!options.files.empty()) {
     WAGGLE_CO_TRY(process_options.train_files, paths_of(definition.data.train, options));
     WAGGLE_CO_TRY(process_options.test_files, paths_of(definition.data.test, options));

@@ -25,8 +25,9 @@ struct Evaluation {
 struct TrainerOptions {
   std::map<std::string, std::filesystem::path> files;  ///< the task's data by name
   std::size_t threads = 1;
-  std::uint64_t memory_limit = 0;  ///< of its tensors, in bytes; 0: none
-  std::uint64_t seed = 0;          ///< of this peer's own shuffled stream and augmentation
+  std::uint64_t memory_limit = 0;      ///< of its tensors, in bytes; 0: none
+  std::uint64_t gpu_memory_limit = 0;  ///< of those on a GPU
+  std::uint64_t seed = 0;              ///< of this peer's own shuffled stream and augmentation
 };
 
 /// A waggle-trainer process behind the interface that the optimizer declares, and what the node
@@ -55,16 +56,21 @@ class Trainer : public optim::LocalTrainer {
                                                  TimePoint deadline) = 0;
   [[nodiscard]] virtual Co<Status> read_weights(std::filesystem::path path, TimePoint deadline) = 0;
   [[nodiscard]] virtual std::uint64_t parameter_count() const noexcept = 0;
-  /// Whether it works on a GPU.
+  /// Whether it works on a GPU, now: one may be lost, and come back.
   [[nodiscard]] virtual bool on_gpu() const noexcept = 0;
+  /// Where that is on the PCI bus, as device::find_gpu() takes it; empty: not known.
+  [[nodiscard]] virtual std::string gpu() const = 0;
   /// Processor time that the process has used; begins at nought when it is started again.
   [[nodiscard]] virtual Duration cpu_time() const noexcept = 0;
   /// Share of the trainer's threads that training may take, by gaps between micro-batches; (0, 1].
   virtual void set_duty(double share) noexcept = 0;
+  /// The share of the time in which the GPU may compute, in the same way.
+  virtual void set_gpu_duty(double share) noexcept = 0;
   /// From the next micro-batch on.
   virtual void set_threads(std::size_t threads) noexcept = 0;
   /// From the next call on, which starts the process again: a second or two.
   virtual void set_memory_limit(std::uint64_t bytes) noexcept = 0;
+  virtual void set_gpu_memory_limit(std::uint64_t bytes) noexcept = 0;
 };
 
 }  // namespace waggle::node

@@ -32,9 +32,12 @@ constexpr std::uint64_t kLeastDailyMib = 16;                 // less: gone befor
 constexpr std::uint64_t kMostDailyMib = std::uint64_t{1} << 30;
 constexpr std::uint64_t kLeastMemoryMib = 64;  // less: no model of any use
 constexpr std::uint64_t kMostMemoryMib = std::uint64_t{1} << 30;
-constexpr std::size_t kMaxTeam = 64;    // bytes
-constexpr std::size_t kMaxPath = 4096;  // bytes
-constexpr double kSmallestSize = 0.75;  // as the window can draw
+constexpr std::int64_t kLeastGpuDuty = 5;   // percent; as kLeastShare
+constexpr std::uint64_t kLeastWatts = 10;   // less: no card's driver allows it
+constexpr std::uint64_t kMostWatts = 2000;  // more: no card takes it
+constexpr std::size_t kMaxTeam = 64;        // bytes
+constexpr std::size_t kMaxPath = 4096;      // bytes
+constexpr double kSmallestSize = 0.75;      // as the window can draw
 constexpr double kLargestSize = 3;
 
 struct Reader {
@@ -111,6 +114,15 @@ struct Reader {
       return cap(name, node, kLeastDailyMib, kMostDailyMib, "MiB", config.guest.daily_traffic);
     if (name == "max_memory")
       return cap(name, node, kLeastMemoryMib, kMostMemoryMib, "MiB", limits.max_memory);
+    if (name == "max_gpu_memory")
+      return cap(name, node, kLeastMemoryMib, kMostMemoryMib, "MiB", limits.max_gpu_memory);
+    if (name == "gpu_power_cap")
+      return cap(name, node, kLeastWatts, kMostWatts, "watts", limits.gpu_power_cap);
+    if (name == "gpu_duty") {
+      WAGGLE_TRY(auto const share, number(name, node, kLeastGpuDuty, kMostPercent));
+      limits.gpu_duty = static_cast<int>(share);
+      return ok();
+    }
     auto& rate = name == "max_upload" ? limits.max_upload : limits.max_download;
     return cap(name, node, net::RateLimit::kLeastRate, kMostRate, "bytes a second", rate);
   }
@@ -299,7 +311,8 @@ struct Reader {
     if (name == "team") return team(node);
     if (name == "trainer") return trainer(node);
     if (name == "max_download" || name == "max_upload" || name == "daily_traffic" ||
-        name == "max_memory" || name == "keep_awake")
+        name == "max_memory" || name == "keep_awake" || name == "gpu_duty" ||
+        name == "max_gpu_memory" || name == "gpu_power_cap")
       return limits_entry(name, node);
     if (name == "guest" || name == "window") {
       auto const* const table = node.as_table();
@@ -315,7 +328,8 @@ struct Reader {
         cat("unknown setting \"",
             name,
             "\"; there are peer, host, port, lan, threads, client, power, cpu_share, disk_gib, "
-            "max_download, max_upload, daily_traffic, max_memory, keep_awake, ",
+            "max_download, max_upload, daily_traffic, max_memory, gpu_duty, max_gpu_memory, "
+            "gpu_power_cap, keep_awake, ",
             release_key() ? "update_notice, " : "",
             "team, trainer, api_port, api_host, api_names, [guest] and [window]"));
   }

@@ -26,12 +26,16 @@ struct WindowSettings {
   friend bool operator==(WindowSettings const&, WindowSettings const&) = default;
 };
 
-/// What a person gives of network and memory, besides when (device::GuestSettings). 0: no limit.
+/// What a person gives of network, memory and the graphics card, besides when
+/// (device::GuestSettings). 0: no limit.
 struct Limits {
   std::uint64_t max_download = 0;  ///< bytes a second, of all connections together
   std::uint64_t max_upload = 0;
-  std::uint64_t max_memory = 0;  ///< MiB, of the trainer's tensors
-  bool keep_awake = false;       ///< the machine does not fall asleep while it trains on mains
+  std::uint64_t max_memory = 0;      ///< MiB, of the trainer's tensors
+  bool keep_awake = false;           ///< the machine does not fall asleep while it trains on mains
+  int gpu_duty = 100;                ///< percent of the time in which the GPU computes
+  std::uint64_t max_gpu_memory = 0;  ///< MiB, of the trainer's tensors on the GPU
+  std::uint64_t gpu_power_cap = 0;   ///< watts, of the GPU that the trainer works on
 
   friend bool operator==(Limits const&, Limits const&) = default;
 };

@@ -32,7 +32,7 @@ struct Session::State {
   State(Services& s, FoundTask f, SessionOptions o, EventSink e)
       : services(s),
         found(std::move(f)),
-        options(o),
+        options(std::move(o)),
         events(std::move(e)),
         ledger(s.store(), s.disk()),
         woken(s.runtime()),
@@ -59,14 +59,15 @@ struct Session::State {
   std::string guest_rests;  ///< why the rules of a good guest say not to compute; empty: compute
   device::Effort effort;    ///< of the trainer
   std::uint64_t memory_limit = 0;  ///< of the trainer, in bytes; 0: none
-  bool on_gpu = false;             ///< the trainer, or the last one
-  bool finish_wished = false;      ///< by the person, not because the program ends
+  std::uint64_t gpu_memory_limit = 0;
+  bool finish_wished = false;  ///< by the person, not because the program ends
   std::string disk_full;  ///< why nothing is trained: need, have and path; empty: there is room
   CrashGuard guard;       ///< until the trainer runs; then the optimizer counts
   std::string crashed;    ///< why the trainer was given up; empty: it was not
   bool failures_kept = false;  ///< the store has some
   Signal woken;                ///< a person resumed, or it is to leave
   Duration cpu_noted{};        ///< the trainer's, up to the last row of the ledger
+  double gpu_noted = 0;        ///< joules, up to the same
   TimePoint last_checkpoint{};
   TimePoint next_evaluation{};
   TimePoint last_progress{};

@@ -43,6 +43,9 @@ TEST_SUITE("rights") {
                                    "disk_gib",
                                    "max_upload",
                                    "daily_traffic",
+                                   "gpu_duty",
+                                   "max_gpu_memory",
+                                   "gpu_power_cap",
                                    "guest.on_battery"})
       CHECK(may_give(Right::control, {.kind = Kind::set, .name = name}));
   }

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/run.hpp"
+#include "tests/unit/device/fake_card.hpp"
 #include "tests/unit/device/tree.hpp"
 
 using namespace waggle;
@@ -70,7 +71,7 @@ TEST_SUITE("Guest") {
       bool const allowed = co_await until_resting(s, guest, false);
       CHECK(allowed);
       CHECK(guest.view().power == "light");
-      CHECK(guest.effort() == device::Effort{2, 0.5});
+      CHECK(guest.effort() == device::Effort{2, 0.5, 0.5});
       auto const power = std::ranges::find(guest.settings(), "power", &SettingView::name);
       REQUIRE(power != guest.settings().end());
       CHECK(power->value == "\"light\"");
@@ -146,6 +147,50 @@ TEST_SUITE("Guest") {
       co_await guest.close();
     };
     test::run(runtime, body(**services, tree));
+  }
+
+  TEST_CASE("a GPU at work: its share, its memory, its power while it works, its watts") {
+    test::Tree const tree;
+    test::Card const card;
+    put_supply(tree, true);
+    SystemRuntime runtime;
+    auto options = options_in(tree);
+    options.sensors.nvml = WAGGLE_FAKE_NVML;
+    options.limits.gpu_duty = 40;
+    options.limits.max_gpu_memory = 2048;
+    options.limits.gpu_power_cap = 150;
+    auto services = Services::open(runtime, options);
+    REQUIRE(services);
+    auto body = [](Services& s, test::Tree const& t, test::Card const& c) -> Co<void> {
+      int told = 0;
+      Guest guest(s, [&told] { ++told; });
+      CHECK(guest.effort() == device::Effort{4, 1, 0.4});
+      CHECK(guest.gpu_memory_limit() == std::uint64_t{2} << 30);
+      guest.computes(true, true, "0000:65:00.0");
+      auto const end = s.runtime().now() + std::chrono::seconds(20);
+      while (guest.gpu_joules() < 100 && s.runtime().now() < end)
+        (void)co_await s.runtime().sleep_for(std::chrono::milliseconds(50));
+      CHECK(c.limit() == 150'000);
+      auto const seconds_at_least = guest.gpu_joules() / 125.5;
+      CHECK(seconds_at_least > 0.5);
+      CHECK(seconds_at_least < 20);
+      // A card that does not work for us counts for nothing.
+      guest.computes(false, true, "0000:65:00.0");
+      (void)co_await s.runtime().sleep_for(std::chrono::milliseconds(1500));
+      auto const joules = guest.gpu_joules();
+      (void)co_await s.runtime().sleep_for(std::chrono::milliseconds(1500));
+      CHECK(guest.gpu_joules() == joules);
+      t.put("data/waggle.toml", "power = \"light\"\ngpu_duty = 60\nmax_gpu_memory = 512\n");
+      guest.look_at_file();
+      while (guest.effort().threads == 4 && s.runtime().now() < end)
+        (void)co_await s.runtime().sleep_for(std::chrono::milliseconds(50));
+      CHECK(guest.effort() == device::Effort{2, 0.5, 0.3});
+      CHECK(guest.gpu_memory_limit() == std::uint64_t{512} << 20);
+      CHECK(told > 0);
+      co_await guest.close();
+    };
+    test::run(runtime, body(**services, tree, card));
+    CHECK(card.limit() == 300'000);
   }
 
   TEST_CASE("started with --always it looks, but never rests") {

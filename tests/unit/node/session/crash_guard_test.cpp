@@ -39,7 +39,7 @@ TEST_SUITE("CrashGuard") {
           "the trainer failed 5 times in a row: killed by signal 9");
     CHECK(node::crash_reason(Error{Errc::too_large, "out of memory"}) ==
           "the trainer failed 5 times in a row: out of memory; it needs more memory than "
-          "max_memory, or this computer, allows");
+          "max_memory (on a GPU, max_gpu_memory), or this computer, allows");
     std::string words = "a\nb\tc";
     for (int i = 0; i < 1000; ++i) words += "蜂";
     auto const reason = node::crash_reason(Error{Errc::closed, words});

@@ -57,11 +57,12 @@ TEST_SUITE("config") {
     CHECK(more.window == WindowSettings{"light", "zh", 1.25, true, false});
     auto const limits = parse(
         "max_download = 2000000\nmax_upload = 10000\ndaily_traffic = 2048\nmax_memory = 4096\n"
-        "keep_awake = true\n");
+        "keep_awake = true\ngpu_duty = 40\nmax_gpu_memory = 6144\ngpu_power_cap = 150\n");
     CHECK(limits.trouble == "");
-    CHECK(limits.limits == Limits{2'000'000, 10'000, 4096, true});
+    CHECK(limits.limits == Limits{2'000'000, 10'000, 4096, true, 40, 6144, 150});
     CHECK(limits.guest.daily_traffic == 2048);
-    CHECK(parse("max_upload = 0\ndaily_traffic = 0\nmax_memory = 0\n").limits == Limits{});
+    CHECK(parse("max_upload = 0\ndaily_traffic = 0\nmax_memory = 0\nmax_gpu_memory = 0\n").limits ==
+          Limits{});
     CHECK(parse("trainer = \"/opt/waggle/waggle-trainer\"\n").trainer ==
           "/opt/waggle/waggle-trainer");
     CHECK(parse("trainer = \"waggle-trainer\"\n").trouble.find("whole path") != std::string::npos);
@@ -109,6 +110,9 @@ TEST_SUITE("config") {
           Case{"max_upload = 9223372036854775807\n", ":1:14:", "bytes a second"},
           Case{"daily_traffic = 15\n", ":1:17:", "MiB from 16"},
           Case{"max_memory = \"4 GiB\"\n", ":1:14:", "MiB from 64"},
+          Case{"gpu_duty = 4\n", ":1:12:", "5 to 100"},
+          Case{"max_gpu_memory = 1\n", ":1:18:", "MiB from 64"},
+          Case{"gpu_power_cap = 3000\n", ":1:17:", "watts from 10 to 2000"},
           Case{"keep_awake = 1\n", ":1:14:", "true or false"},
           Case{"window = 1\n", ":1:10:", "table"},
           Case{"[window]\ntheme = \"blue\"\n", ":2:9:", "light"},

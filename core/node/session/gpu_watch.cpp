@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "core/node/session/gpu_watch.hpp"
+
+#include "core/base/text.hpp"
+
+namespace waggle::node {
+namespace {
+
+constexpr std::size_t kMostWords = 300;
+
+// The first line: torch adds advice for programmers below.
+std::string first_line(std::string const& text) {
+  std::string line;
+  for (char const c : text.substr(0, text.find('\n')))
+    line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  if (line.size() <= kMostWords) return line;
+  auto end = kMostWords;
+  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
+  line.resize(end);
+  return line + " …";
+}
+
+std::string loss(GpuState const& state, std::vector<std::string> const& missing, bool worked) {
+  auto text = cat(worked ? "the GPU was lost" : "the trainer could use a GPU, but does not",
+                  ": ",
+                  state.trouble.empty() ? "no reason is known" : first_line(state.trouble),
+                  "; it trains on the processor");
+  constexpr auto kMinutes =
+      std::chrono::duration_cast<std::chrono::minutes>(GpuWatch::kRetry).count();
+  if (missing.empty())
+    return cat(text,
+               ". No file of NVIDIA's driver is missing: if it was updated, restart the computer. "
+               "It is tried again every ",
+               kMinutes,
+               " minutes");
+  text += ". Missing of NVIDIA's driver: ";
+  for (auto const& file : missing) text += cat(&file == &missing.front() ? "" : ", ", file);
+  return cat(text,
+             worked ? "; it is tried again every " : "; once they are there, it is tried within ",
+             kMinutes,
+             " minutes");
+}
+
+}  // namespace
+
+bool GpuWatch::asks(GpuState const& state, TimePoint now) const noexcept {
+  return state.can && !state.works && (!retry_ || now >= *retry_);
+}
+
+GpuWatch::Advice GpuWatch::look(GpuState const& state,
+                                std::vector<std::string> const& missing,
+                                TimePoint now) {
+  Advice advice;
+  if (!state.can) return advice;
+  if (state.works) {
+    worked_ = true;
+    if (retry_) advice.notice = "the GPU works again; it trains on it";
+    retry_.reset();
+    if (state.trouble != said_) {
+      said_ = state.trouble;
+      if (!said_.empty()) advice.notice = first_line(said_);
+    }
+    return advice;
+  }
+  if (!asks(state, now)) return advice;
+  if (!retry_)
+    advice.notice = loss(state, missing, worked_);
+  else
+    advice.try_again = worked_ || missing.empty();
+  retry_ = now + kRetry;
+  return advice;
+}
+
+}  // namespace waggle::node

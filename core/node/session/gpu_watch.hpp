@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/runtime.hpp"
+
+namespace waggle::node {
+
+/// What a trainer says of its GPU.
+struct GpuState {
+  bool can = false;     ///< it was built for some
+  bool works = false;   ///< it works on one
+  std::string trouble;  ///< why not, or what it cannot hold there
+};
+
+/// What to do about a trainer that could work on a GPU and does not: say so once, with what is
+/// missing, and let it try again now and then. Pure.
+///
+/// A machine whose GPU never worked is not started again for nothing: only once all files of the
+/// driver are there. Where it worked before, each kRetry.
+class GpuWatch {
+ public:
+  static constexpr Duration kRetry = std::chrono::minutes(5);
+
+  struct Advice {
+    std::string notice;      ///< for a person; empty: nothing new
+    bool try_again = false;  ///< start the trainer anew, with the GPU
+  };
+
+  /// Whether look() wants to know what is missing, which costs something to find out.
+  [[nodiscard]] bool asks(GpuState const& state, TimePoint now) const noexcept;
+  /// `missing`: files of the driver that are not there; not read unless asks().
+  [[nodiscard]] Advice look(GpuState const& state,
+                            std::vector<std::string> const& missing,
+                            TimePoint now);
+
+ private:
+  bool worked_ = false;             // once, on this machine
+  std::optional<TimePoint> retry_;  // set while it is lost
+  std::string said_;                // of a GPU that works, but not as it should
+};
+
+}  // namespace waggle::node
