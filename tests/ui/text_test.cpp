@@ -88,6 +88,20 @@ TEST_CASE(
         "x 已停止：项目 x 已由其发起人结束");
   CHECK(translated("…Sp3QFX: claims epoch 9, the swarm is at 4", zh) ==
         "…Sp3QFX: 声明在第 9 轮，群体在第 4 轮");
+  CHECK(
+      translated("the GPU was lost: CUDA error: x; it trains on the processor. Missing of NVIDIA's "
+                 "driver: libcuda.so.1, /dev/nvidiactl; it is tried again every 5 minutes",
+                 zh) ==
+      "GPU 不可用了：CUDA error: x；改用处理器训练。NVIDIA 驱动缺少：libcuda.so.1, "
+      "/dev/nvidiactl；每 5 分钟重试一次");
+  CHECK(translated(
+            "gpu_power_cap: NVIDIA A is not limited to 150 W: only root may do that (its driver "
+            "allows 100 to 350 W); run Waggle as root, or run `nvidia-smi -pl 150` as root and "
+            "set gpu_power_cap to 0",
+            zh) ==
+        "gpu_power_cap：无法将 NVIDIA A 限制在 150 瓦：只有 root 才能设置（驱动允许 100 to 350 "
+        "W）；请以 root 运行 "
+        "Waggle，或以 root 运行 `nvidia-smi -pl 150` 并将 gpu_power_cap 设为 0");
   CHECK(translated("is named twice", Language::english) == "is named twice");
   std::string deep;
   for (int i = 0; i < 1000; ++i) deep += "a: ";

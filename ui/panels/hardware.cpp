@@ -95,6 +95,9 @@ void graphics(Frame& frame, LimitsState& state) {
     wrapped(frame, Font::small, c.muted, frame.tr(Text::gpu_unused));
     gap(frame, space::s);
   }
+  limit_gpu_share(frame);
+  limit_gpu_memory(frame);
+  limit_gpu_power(frame);
   limit_gpu_idle(frame);
   own_trainer(frame, state);
 }

@@ -38,6 +38,8 @@ constexpr std::array kRates{0,
                             20'000'000,
                             50'000'000,
                             100'000'000};
+constexpr std::array kWatts{
+    0, 50, 75, 100, 125, 150, 175, 200, 225, 250, 275, 300, 350, 400, 450, 500, 600, 700, 1000};
 constexpr std::array kIdle{0, 1, 2, 3, 5, 10, 15, 30, 60, 120};
 
 // The words above a limit; whether it may be changed. A flag that holds it is named.
@@ -271,6 +273,34 @@ void limit_idle(Frame& frame) {
 
 void limit_gpu_idle(Frame& frame) {
   idle_steps(frame, "guest.gpu_idle_minutes", Text::limit_gpu_idle);
+}
+
+void limit_gpu_share(Frame& frame) {
+  steps(frame, "gpu_duty", Text::limit_gpu_share, kShares, [](int share) {
+    return cat(share, " %");
+  });
+}
+
+void limit_gpu_memory(Frame& frame) {
+  steps(
+      frame,
+      "max_gpu_memory",
+      Text::limit_gpu_memory,
+      kMib,
+      [&](int mib) { return mib_or_none(frame, mib); },
+      frame.tr(Text::limit_gpu_memory_hint));
+}
+
+void limit_gpu_power(Frame& frame) {
+  steps(
+      frame,
+      "gpu_power_cap",
+      Text::limit_gpu_power,
+      kWatts,
+      [&](int watts) {
+        return watts == 0 ? std::string(frame.tr(Text::no_limit)) : cat(watts, " W");
+      },
+      frame.tr(Text::limit_gpu_power_hint));
 }
 
 void own_trainer(Frame& frame, LimitsState& state) {

@@ -35,6 +35,9 @@ void limit_update_notice(Frame& frame);  ///< only where the program has a relea
 void limit_metered(Frame& frame);
 void limit_idle(Frame& frame);
 void limit_gpu_idle(Frame& frame);
+void limit_gpu_share(Frame& frame);
+void limit_gpu_memory(Frame& frame);
+void limit_gpu_power(Frame& frame);  ///< watts
 /// Which trainer is started: the person's own may have an engine for graphics processors.
 void own_trainer(Frame& frame, LimitsState& state);
 void limit_hours(Frame& frame, LimitsState& state);
