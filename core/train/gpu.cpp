@@ -67,6 +67,12 @@ std::string hold_memory([[maybe_unused]] std::uint64_t limit) {
 #endif
 }
 
+template <std::size_t N>
+bool has_one_of(std::string_view what, std::array<std::string_view, N> const& signs) noexcept {
+  return std::ranges::any_of(
+      signs, [what](std::string_view sign) { return what.find(sign) != what.npos; });
+}
+
 }  // namespace
 
 bool can_gpu() noexcept {
@@ -92,8 +98,17 @@ Gpu start_gpu(std::uint64_t memory_limit) {
   return gpu;
 }
 
+bool says_out_of_memory(std::string_view what) noexcept {
+  // CUDA's libraries take memory of their own, and have their own word for it.
+  constexpr std::array<std::string_view, 4> kSigns{"out of memory",
+                                                   "can't allocate memory",
+                                                   "CUBLAS_STATUS_ALLOC_FAILED",
+                                                   "CUDNN_STATUS_ALLOC_FAILED"};
+  return has_one_of(what, kSigns);
+}
+
 bool says_gpu_lost(std::string_view what) noexcept {
-  if (what.find("out of memory") != what.npos) return false;
+  if (says_out_of_memory(what)) return false;
   constexpr std::array<std::string_view, 11> kSigns{"CUDA error",
                                                     "CUDA driver",
                                                     "CUDA unknown error",
@@ -105,8 +120,7 @@ bool says_gpu_lost(std::string_view what) noexcept {
                                                     "HIP error",
                                                     "MIOPEN_STATUS",
                                                     "HIPBLAS_STATUS"};
-  return std::ranges::any_of(
-      kSigns, [what](std::string_view sign) { return what.find(sign) != what.npos; });
+  return has_one_of(what, kSigns);
 }
 
 }  // namespace waggle::train

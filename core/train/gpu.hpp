@@ -24,6 +24,10 @@ struct Gpu {
 /// told.
 [[nodiscard]] Gpu start_gpu(std::uint64_t memory_limit);
 
+/// Whether what torch threw means that memory ran out, the processor's or a GPU's: a smaller batch
+/// may fit.
+[[nodiscard]] bool says_out_of_memory(std::string_view what) noexcept;
+
 /// Whether what torch threw means that the GPU is lost to this process: its driver, not the batch,
 /// is in trouble. Memory that ran out is not.
 [[nodiscard]] bool says_gpu_lost(std::string_view what) noexcept;

@@ -91,9 +91,9 @@ auto translated(F const& f) -> decltype(f()) {
     return Error{Errc::too_large, "out of memory"};
   } catch (c10::Error const& e) {
     std::string text = e.what_without_backtrace();
-    bool const memory =
-        text.find("can't allocate memory") != text.npos || text.find("out of memory") != text.npos;
-    auto const code = memory ? Errc::too_large : says_gpu_lost(text) ? Errc::io : Errc::invalid;
+    auto const code = says_out_of_memory(text) ? Errc::too_large
+                      : says_gpu_lost(text)    ? Errc::io
+                                               : Errc::invalid;
     text.resize(std::min<std::size_t>(text.size(), 512));
     return Error{code, std::move(text)};
   } catch (std::exception const& e) {

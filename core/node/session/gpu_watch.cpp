@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/session/gpu_watch.hpp"
 
+#include <algorithm>
+
 #include "core/base/text.hpp"
 
 namespace waggle::node {
@@ -30,9 +32,10 @@ std::string loss(GpuState const& state, std::vector<std::string> const& missing,
   if (missing.empty())
     return cat(text,
                ". No file of NVIDIA's driver is missing: if it was updated, restart the computer. "
-               "It is tried again every ",
+               "It is tried again ",
+               worked ? "every " : "in ",
                kMinutes,
-               " minutes");
+               worked ? " minutes" : " minutes, then more seldom");
   text += ". Missing of NVIDIA's driver: ";
   for (auto const& file : missing) text += cat(&file == &missing.front() ? "" : ", ", file);
   return cat(text,
@@ -54,6 +57,7 @@ GpuWatch::Advice GpuWatch::look(GpuState const& state,
   if (!state.can) return advice;
   if (state.works) {
     worked_ = true;
+    pause_ = kRetry;
     if (retry_) advice.notice = "the GPU works again; it trains on it";
     retry_.reset();
     if (state.trouble != said_) {
@@ -67,7 +71,8 @@ GpuWatch::Advice GpuWatch::look(GpuState const& state,
     advice.notice = loss(state, missing, worked_);
   else
     advice.try_again = worked_ || missing.empty();
-  retry_ = now + kRetry;
+  retry_ = now + pause_;
+  if (advice.try_again && !worked_) pause_ = std::min<Duration>(2 * pause_, kMostSeldom);
   return advice;
 }
 

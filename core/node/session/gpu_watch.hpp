@@ -19,11 +19,13 @@ struct GpuState {
 /// What to do about a trainer that could work on a GPU and does not: say so once, with what is
 /// missing, and let it try again now and then. Pure.
 ///
-/// A machine whose GPU never worked is not started again for nothing: only once all files of the
-/// driver are there. Where it worked before, each kRetry.
+/// Where it worked before it is tried each kRetry. Where it never did, a trainer is not started
+/// again for nothing: only once all files of the driver are there, and if that is not enough, ever
+/// more seldom.
 class GpuWatch {
  public:
   static constexpr Duration kRetry = std::chrono::minutes(5);
+  static constexpr Duration kMostSeldom = std::chrono::hours(2);
 
   struct Advice {
     std::string notice;      ///< for a person; empty: nothing new
@@ -38,7 +40,8 @@ class GpuWatch {
                             TimePoint now);
 
  private:
-  bool worked_ = false;             // once, on this machine
+  bool worked_ = false;             // once, since the start
+  Duration pause_ = kRetry;         // until the next try
   std::optional<TimePoint> retry_;  // set while it is lost
   std::string said_;                // of a GPU that works, but not as it should
 };

@@ -61,6 +61,10 @@ wire::Msgpack leaf_to_msgpack(train::MetadataLeaf const& leaf) {
   return Map{{"type", "value"}, {"value", std::move(value)}};
 }
 
+// For a person who looks for the reason: the driver may be well.
+constexpr char kInSandbox[] =
+    " (from inside the trainer's sandbox, where no device of a driver can be opened)";
+
 /// What the trainer holds between messages.
 class Session {
  public:
@@ -79,6 +83,8 @@ class Session {
     train::configure_torch(m.threads, m.memory_limit);
     train::Gpu gpu;
     if (m.gpu) gpu = train::start_gpu(m.gpu_memory_limit);
+    if (!gpu.works && !gpu.trouble.empty() && !sandbox.starts_with("none"))
+      gpu.trouble += kInSandbox;
     train::TrainerSetup setup;
     setup.gpu = gpu.works;
     setup.config = std::move(config);

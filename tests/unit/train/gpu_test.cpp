@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/train/gpu.hpp"
 
+#include <c10/util/Exception.h>
 #include <doctest/doctest.h>
 
 using namespace waggle::train;
@@ -30,10 +31,26 @@ TEST_CASE("gpu, what torch throws when it is lost, and what it throws for other 
   for (auto const* const text :
        {"CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 7.79 GiB total capacity)",
         "CUDA error: out of memory",
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
         "HIP out of memory. Tried to allocate 20.00 MiB",
         "mat1 and mat2 shapes cannot be multiplied (1x2 and 3x4)",
         ""}) {
     CAPTURE(text);
     CHECK(!says_gpu_lost(text));
   }
+}
+
+TEST_CASE("gpu, its OutOfMemoryError is known for what it is") {
+  try {
+    TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA out of memory. Tried to allocate 2.00 GiB");
+    FAIL("nothing was thrown");
+  } catch (c10::Error const& failure) {
+    CHECK(says_out_of_memory(failure.what_without_backtrace()));
+    CHECK(!says_gpu_lost(failure.what_without_backtrace()));
+  }
+  CHECK(says_out_of_memory(
+      "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate memory"));
+  CHECK(says_out_of_memory(
+      "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"));
+  CHECK(!says_out_of_memory("CUDA error: no CUDA-capable device is detected"));
 }
