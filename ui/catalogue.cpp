@@ -223,7 +223,7 @@ constexpr std::array kCatalogue{
     Entry{Text::cores_of, "{} cores; training may use {} of them", "{} 个核心；训练最多使用 {} 个"},
     Entry{Text::graphics, "Graphics", "显卡"},
     Entry{Text::no_gpu, "No graphics processor was found. That is fine: training runs on the processor.", "未发现显卡。没有关系：训练在处理器上运行。"},
-    Entry{Text::gpu_unused, "GPU found, GPU engine not installed: training runs on the processor.", "已找到 GPU，但未安装 GPU 引擎：训练在处理器上运行。"},
+    Entry{Text::gpu_unused, "Training runs on the processor: the trainer has no engine for this GPU, or it does not start (a notice then says why).", "训练在处理器上运行：训练程序没有该 GPU 的引擎，或引擎无法启动（届时通知会说明原因）。"},
     Entry{Text::power_draw, "Power", "功率"},
     Entry{Text::memory, "Memory", "内存"},
     Entry{Text::memory_used, "{} of {}", "{} / {}"},
