@@ -319,6 +319,7 @@ constexpr std::array kCatalogue{
     Entry{Text::energy, "electricity, about", "用电量（约）"},
     Entry{Text::energy_hint, "An estimate: {} W for each busy core, since this machine cannot measure it.", "估算值：本机无法测量，按每个忙碌核心 {} 瓦计算。"},
     Entry{Text::energy_measured, "About: this machine measures {} W for each busy core.", "约数：本机测得每个忙碌核心 {} 瓦。"},
+    Entry{Text::energy_gpu, "The watts that the GPU's driver measures are added while it trains.", "训练期间另加 GPU 驱动测得的功耗。"},
     Entry{Text::place_by_claims, "you are no. {}, as claimed", "你排第 {}（按声明）"},
     Entry{Text::team, "Team", "团队"},
     Entry{Text::team_hint, "A name for you or your group", "你或你的团队的名称"},

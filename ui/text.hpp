@@ -339,6 +339,7 @@ enum class Text : std::uint16_t {
   energy,
   energy_hint,
   energy_measured,
+  energy_gpu,
   place_by_claims,
   team,
   team_hint,

@@ -275,11 +275,11 @@ void contribution(Frame const& frame, HomeState& state) {
   one(duration(given.hours * 3600, l), Text::hours);
   // Samples take electricity: nought beside them is not known.
   bool const measured = given.kwh > 0 || given.samples == 0;
-  one(measured ? kilowatt_hours(given.kwh) : "–",
-      Text::energy,
-      fill(m.watts_measured ? Text::energy_measured : Text::energy_hint,
-           l,
-           {decimal(m.watts_per_core, 2)}));
+  auto energy = fill(m.watts_measured ? Text::energy_measured : Text::energy_hint,
+                     l,
+                     {decimal(m.watts_per_core, 2)});
+  if (s.guest.on_gpu) energy += cat(" ", frame.tr(Text::energy_gpu));
+  one(measured ? kilowatt_hours(given.kwh) : "–", Text::energy, energy);
   auto const& spans = state.period == 0 ? s.by_hour : state.period == 1 ? s.by_day : s.by_week;
   if (std::ranges::none_of(spans, [](auto const& span) { return span.samples > 0; })) return;
   gap(frame, space::m);

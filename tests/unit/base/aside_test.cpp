@@ -90,4 +90,24 @@ TEST_SUITE("Aside") {
     gate->release();
     CHECK(soon([&] { return done->load(); }));
   }
+
+  TEST_CASE("what the question owns ends before whoever leaves goes on") {
+    struct PutsBack {
+      std::atomic<bool>& done;
+
+      ~PutsBack() { done = true; }
+    };
+
+    for (int i = 0; i < 100; ++i) {
+      std::atomic<bool> done = false;
+      {
+        auto owned = std::make_shared<PutsBack>(done);
+        Aside<int> aside(
+            "test", [owned] { return 1; }, seconds(1), seconds(1));
+        owned.reset();
+        (void)aside.poll(kStart);
+      }
+      REQUIRE(done.load());
+    }
+  }
 }
