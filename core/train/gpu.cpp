@@ -62,8 +62,7 @@ std::string hold_memory([[maybe_unused]] std::uint64_t limit) {
   return {};
 #else
   return "max_gpu_memory is not held: this waggle-trainer was built without CUDA's headers; build "
-         "it "
-         "again with installer/make-trainer where nvidia-cuda-runtime's include folder is";
+         "it again with installer/make-trainer where nvidia-cuda-runtime's include folder is";
 #endif
 }
 
@@ -76,7 +75,8 @@ bool has_one_of(std::string_view what, std::array<std::string_view, N> const& si
 }  // namespace
 
 bool can_gpu() noexcept {
-  return at::hasCUDA();
+  // hasCUDA() is false, too, where no GPU answers.
+  return at::Context::hasCUDART();
 }
 
 Gpu start_gpu(std::uint64_t memory_limit) {
