@@ -12,8 +12,8 @@ namespace waggle::device {
 
 /// Holds one NVIDIA card below so many watts, which its driver lets root do, and puts back what was
 /// set before. A limit that is lower already stays; one that somebody else set meanwhile is not
-/// touched again. A program that ends at once (kill -9) leaves the card as it is until its driver is
-/// loaded again (or `nvidia-smi -pl`). May hang with a driver that is lost: use it in an Aside.
+/// touched again. A program that ends at once (kill -9) leaves the card as it is until its driver
+/// is loaded again (or `nvidia-smi -pl`). May hang with a driver that is lost: use it in an Aside.
 /// Source: NVML API reference, device commands.
 class GpuPowerCap {
  public:
