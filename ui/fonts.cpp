@@ -107,6 +107,21 @@ void Fonts::collect(std::string_view text) {
   }
 }
 
+void Fonts::collect(node::Examples const& examples) {
+  auto const items = [&](std::vector<node::Example> const& all) {
+    for (auto const& item : all) {
+      collect(item.prompt);
+      collect(item.text);
+    }
+  };
+  for (auto const& label : examples.labels) collect(label);
+  items(examples.items);
+  for (auto const& preview : examples.previews) {
+    for (auto const& label : preview.labels) collect(label);
+    items(preview.items);
+  }
+}
+
 bool Fonts::prepare(float scale, Language language, node::Snapshot const* snapshot) {
   if (language == Language::chinese && !catalogue_taken_) {
     for (auto const& entry : catalogue()) collect(entry.chinese);
@@ -118,6 +133,14 @@ bool Fonts::prepare(float scale, Language language, node::Snapshot const* snapsh
       collect(task.title);
       collect(task.reason);
     }
+    for (auto const& known : snapshot->known_tasks) {
+      collect(known.title);
+      collect(known.description);
+      collect(known.licence);
+      collect(known.reason);
+    }
+    for (auto const& setting : snapshot->settings) collect(setting.value);
+    for (auto const& watcher : snapshot->control.paired) collect(watcher.name);
     for (auto const& notice : snapshot->notices) collect(notice);
   }
   if (scale == scale_ && !letters_changed_) return false;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/node/examples.hpp"
 #include "core/node/snapshot.hpp"
 
 #include "ui/text.hpp"
@@ -28,6 +29,8 @@ class Fonts {
   bool prepare(float scale, Language language, node::Snapshot const* snapshot);
   /// Words that are in no snapshot, before prepare().
   void collect(std::string_view text);
+  /// Likewise, of samples and of what the model says of them.
+  void collect(node::Examples const& examples);
 
   [[nodiscard]] ImFont* get(Font font) const { return fonts_.at(static_cast<std::size_t>(font)); }
 

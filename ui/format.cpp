@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ui/format.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -29,6 +30,26 @@ int digits_for(double value, int significant) {
   if (size == 0) return 0;
   int const whole = static_cast<int>(std::floor(std::log10(size * kRoundsUp))) + 1;
   return std::max(0, std::min(6, significant - whole));
+}
+
+// The bytes of the letter that a text begins with; 0: it begins with none, or with one of those
+// beyond 16 bits, which ImGui cannot draw.
+std::size_t letter_size(std::string_view words) {
+  auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(words[i]); };
+  auto const goes_on = [&](std::size_t i) {
+    return i < words.size() && (byte(i) & 0xC0U) == 0x80U;
+  };
+  auto const lead = byte(0);
+  if (lead < 0x80) return lead >= 0x20 && lead != 0x7F ? 1 : 0;
+  if (lead >= 0xC2 && lead < 0xE0) {
+    // U+0080 to U+009F are controls.
+    if (!goes_on(1) || (lead == 0xC2 && byte(1) < 0xA0)) return 0;
+    return 2;
+  }
+  if (lead < 0xE0 || lead >= 0xF0 || !goes_on(1) || !goes_on(2)) return 0;
+  if (lead == 0xE0 && byte(1) < 0xA0) return 0;   // written too long
+  if (lead == 0xED && byte(1) >= 0xA0) return 0;  // half of a pair
+  return 3;
 }
 
 std::string grouped(std::uint64_t value) {
@@ -67,6 +88,19 @@ std::string bytes(double value) {
   return cat(unit == 0 ? fixed(value, 0) : decimal(value, 3), " ", kUnits[unit]);
 }
 
+std::string binary_bytes(double value) {
+  static constexpr std::array<char const*, 6> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  while (std::abs(value) >= 1023.5 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  // 4 GiB, but 15.5 GiB: a digit after the point only where it says something.
+  double const tenths = std::round(10 * value) / 10;
+  bool const whole = unit == 0 || tenths == std::floor(tenths) || std::abs(value) >= 100;
+  return cat(fixed(value, whole ? 0 : 1), " ", kUnits[unit]);
+}
+
 std::string percent(double share) {
   if (!std::isfinite(share)) return "–";
   double const value = 100 * share;
@@ -81,9 +115,22 @@ std::string duration(double seconds, Language language) {
     return b == 0 ? cat(a, unit) : cat(a, unit, " ", b, rest);
   };
   if (s < 60) return cat(s, zh ? " 秒" : " s");
+  if (zh && s < 3600 && s % 60 == 0) return cat(s / 60, " 分钟");
   if (s < 3600) return two(s / 60, zh ? " 分" : " min", s % 60, zh ? " 秒" : " s");
   if (s < 86'400) return two(s / 3600, zh ? " 小时" : " h", s % 3600 / 60, zh ? " 分" : " min");
   return two(s / 86'400, zh ? " 天" : " d", s % 86'400 / 3600, zh ? " 小时" : " h");
+}
+
+std::string rough_duration(double seconds, Language language) {
+  constexpr double kMinute = 60;
+  return duration(seconds < kMinute ? seconds : kMinute * std::round(seconds / kMinute), language);
+}
+
+std::string took(double seconds, Language language) {
+  constexpr double kMinute = 59.95;
+  if (!std::isfinite(seconds) || seconds < 0 || seconds >= kMinute)
+    return duration(seconds, language);
+  return cat(fixed(seconds, seconds < 1 ? 2 : 1), language == Language::chinese ? " 秒" : " s");
 }
 
 std::string clock_time(double unix_time) {
@@ -124,9 +171,13 @@ std::string readable_key(std::string_view id) {
 
 std::string printable(std::string_view words) {
   std::string out;
-  for (char const c : words) {
-    auto const byte = static_cast<unsigned char>(c);
-    out += byte >= 0x20 && byte < 0x7f ? c : byte == '\n' ? ' ' : '.';
+  while (!words.empty()) {
+    auto const size = letter_size(words);
+    if (size > 0)
+      out += words.substr(0, size);
+    else
+      out += words.front() == '\n' ? ' ' : '.';
+    words.remove_prefix(std::max<std::size_t>(1, size));
   }
   return out;
 }

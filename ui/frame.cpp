@@ -19,9 +19,13 @@ bool Frame::is_self(std::string_view peer) const {
   return snapshot != nullptr && snapshot->peer_id == peer;
 }
 
+bool Frame::away() const {
+  return machines != nullptr && !machines->chosen.empty() && machines->shown() != nullptr;
+}
+
 bool Frame::may_steer() const {
-  auto const* const machine = machines == nullptr ? nullptr : machines->shown();
-  if (machine == nullptr || machine->id.empty()) return true;
+  if (!away()) return true;
+  auto const* const machine = machines->shown();
   return machine->may_control && machine->state == Machine::State::watching;
 }
 

@@ -46,6 +46,9 @@ struct Frame {
 
   [[nodiscard]] char const* tr(Text key) const { return ui::tr(key, language); }
 
+  /// The words for this machine, or those for another one that is shown.
+  [[nodiscard]] char const* tr(Text here, Text there) const { return tr(away() ? there : here); }
+
   [[nodiscard]] float px(float units) const { return theme.px(units); }
 
   [[nodiscard]] Palette const& colours() const { return theme.colours(); }
@@ -53,6 +56,8 @@ struct Frame {
   /// The task that is shown: the one that trains, or did last; null if all wait, and without any.
   [[nodiscard]] node::TaskView const* task() const;
   [[nodiscard]] bool is_self(std::string_view peer) const;
+  /// Whether another machine than this one is shown.
+  [[nodiscard]] bool away() const;
   /// Whether what is asked for would be carried out: not by a machine that we may only watch, nor
   /// by one that does not answer. Buttons that would be refused are not shown.
   [[nodiscard]] bool may_steer() const;

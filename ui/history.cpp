@@ -6,6 +6,7 @@
 #include "core/base/text.hpp"
 
 #include "ui/format.hpp"
+#include "ui/values.hpp"
 
 namespace waggle::ui {
 namespace {
@@ -46,8 +47,12 @@ std::string LogLine::text(Language language) const {
     auto const at = pattern.find("{}");
     if (at == std::string_view::npos) break;
     out += pattern.substr(0, at);
-    out += state_text(value) ? state_words(value, language) : translated(value, language);
     pattern.remove_prefix(at + 2);
+    // The last one of a round is how long it took, in seconds.
+    if (*key == Text::event_round_averaged && pattern.find("{}") == std::string_view::npos)
+      out += took(number_of(value), language);
+    else
+      out += state_text(value) ? state_words(value, language) : translated(value, language);
   }
   out += pattern;
   return out;
@@ -209,7 +214,7 @@ void History::add_task(node::Snapshot const& s, node::TaskView const& task) {
       line(s.time,
            LogLine::Level::good,
            Text::event_round_averaged,
-           {cat(round.epoch), cat(round.group.size()), cat(decimal(round.seconds), " s")});
+           {cat(round.epoch), cat(round.group.size()), literal(round.seconds)});
     else if (!round.why.empty())
       line(s.time, LogLine::Level::warning, Text::event_round_alone, {cat(round.epoch), round.why});
     last.round = round.epoch;

@@ -2,6 +2,8 @@
 #include "ui/machine_rail.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "core/base/text.hpp"
 #include "core/base/utf8.hpp"
@@ -15,6 +17,7 @@ namespace waggle::ui {
 namespace {
 
 constexpr float kRow = 42;
+constexpr float kTightRow = 36;
 constexpr float kDot = 9;
 
 // A ring where nothing is heard, so that colour alone does not tell.
@@ -34,13 +37,34 @@ std::string initial(std::string_view name) {
   return std::string(name.substr(0, utf8_next(name, 0)));
 }
 
-void row(Frame& frame, Machine const& machine, float width, bool wide) {
+// A name on one line, or where it is too long on two: the first ends behind a dot, a hyphen or a
+// space where one is near, and the second is cut.
+std::vector<std::string> name_lines(Frame const& frame,
+                                    Font font,
+                                    std::string_view name,
+                                    float room) {
+  if (measure(frame, font, name).x <= room) return {std::string(name)};
+  constexpr std::string_view kEllipsis = "…";
+  auto first = fitted(frame, font, name, room);
+  first.resize(first.size() - kEllipsis.size());
+  auto const mark = first.find_last_of(".- ");
+  if (mark != std::string::npos && mark > first.size() / 3) first.resize(mark + 1);
+  return {first, fitted(frame, font, name.substr(first.size()), room)};
+}
+
+void row(Frame& frame, Machine const& machine, float width, bool wide, bool tight) {
   auto const& c = frame.colours();
   auto const& all = *frame.machines;
   float const inset = frame.px(wide ? space::s : 8);
   ImGui::SetCursorPosX(inset);
-  ImVec2 const size{width - 2 * inset, frame.px(kRow)};
   bool const chosen = all.chosen == machine.id;
+  auto const font = chosen ? Font::strong : Font::body;
+  float const indent = frame.px(12 + kDot + 10);
+  float const room = width - 2 * inset - frame.px(space::s) - indent;
+  auto const names = wide ? name_lines(frame, font, machine.name, room) : std::vector{machine.name};
+  float const line = frame.fonts.get(font)->FontSize;
+  float const more = line * static_cast<float>(names.size() - 1);
+  ImVec2 const size{width - 2 * inset, frame.px(tight ? kTightRow : kRow) + more};
   auto const [at, pressed, hovered] =
       rail_row(frame, machine.id.empty() ? "here" : machine.id.c_str(), size, chosen);
   if (pressed && !chosen)
@@ -61,22 +85,19 @@ void row(Frame& frame, Machine const& machine, float width, bool wide) {
     if (hovered) ImGui::SetTooltip("%s\n%s", machine.name.c_str(), words.c_str());
     return;
   }
-  float const left = at.x + frame.px(12 + kDot + 10);
-  float const room = at.x + size.x - frame.px(space::s) - left;
+  float const left = at.x + indent;
   dot(frame, list, {at.x + frame.px(12) + frame.px(kDot) / 2, middle}, machine);
-  auto const font = chosen ? Font::strong : Font::body;
-  auto const name = fitted(frame, font, machine.name, room);
-  auto const line = measure(frame, font, name).y;
   auto const small = measure(frame, Font::small, words).y;
-  float const top = middle - (line + small) / 2;
-  draw_text(frame, list, font, {left, top}, chosen ? c.text : c.muted, name);
-  draw_text(frame,
-            list,
-            Font::small,
-            {left, top + line},
-            c.muted,
-            fitted(frame, Font::small, words, room));
-  if (hovered && (name != machine.name || !machine.why.empty()))
+  float y = middle - (line + more + small) / 2;
+  std::string shown;
+  for (auto const& name : names) {
+    draw_text(frame, list, font, {left, y}, chosen ? c.text : c.muted, name);
+    y += line;
+    shown += name;
+  }
+  auto const below = fitted(frame, Font::small, words, room);
+  draw_text(frame, list, Font::small, {left, y}, c.muted, below);
+  if (hovered && (shown != machine.name || below != words || !machine.why.empty()))
     ImGui::SetTooltip(
         "%s\n%s", machine.name.c_str(), machine.why.empty() ? words.c_str() : machine.why.c_str());
 }
@@ -116,10 +137,16 @@ std::string machine_words(Frame const& frame, Machine const& machine) {
       break;
   }
   double const ago = frame.machines == nullptr ? 0 : frame.machines->now - machine.since;
-  return fill(Text::machine_lost_ago, l, {duration(std::max(0.0, ago), l)});
+  return fill(Text::machine_lost_ago, l, {rough_duration(std::max(0.0, ago), l)});
 }
 
-void draw_machine_rail(Frame& frame, float width, bool wide) {
+float machine_rail_height(Frame const& frame) {
+  if (frame.machines == nullptr || frame.machines->all.size() < 2) return 0;
+  constexpr float kHead = 40;
+  return kHead + (kRow + space::s) * static_cast<float>(frame.machines->all.size());
+}
+
+void draw_machine_rail(Frame& frame, float width, bool wide, bool tight) {
   if (frame.machines == nullptr || frame.machines->all.size() < 2) return;
   gap(frame, space::m);
   if (wide) {
@@ -136,8 +163,8 @@ void draw_machine_rail(Frame& frame, float width, bool wide) {
     gap(frame, space::s);
   }
   for (auto const& machine : frame.machines->all) {
-    row(frame, machine, width, wide);
-    gap(frame, 2);
+    row(frame, machine, width, wide, tight);
+    if (!tight) gap(frame, 2);
   }
 }
 

@@ -12,8 +12,10 @@ namespace waggle::ui {
 [[nodiscard]] std::string machine_words(Frame const& frame, Machine const& machine);
 
 /// The machines in the navigation, if there is more than this one: a press shows one. `width` of
-/// the rail in pixels; not `wide`: no words.
-void draw_machine_rail(Frame& frame, float width, bool wide);
+/// the rail in pixels; not `wide`: no words; `tight`: as low as can be.
+void draw_machine_rail(Frame& frame, float width, bool wide, bool tight);
+/// What it takes where it is not tight, in units.
+[[nodiscard]] float machine_rail_height(Frame const& frame);
 
 /// Says above a panel that what it shows is old, or that it may only be looked at.
 void draw_machine_banner(Frame const& frame);

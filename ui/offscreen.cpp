@@ -56,6 +56,7 @@ Result<Picture> Offscreen::draw(node::Snapshot const* snapshot,
   Picture picture;
   picture.width = static_cast<int>(std::lround(static_cast<float>(width) * scale));
   picture.height = static_cast<int>(std::lround(static_cast<float>(height) * scale));
+  if (examples != nullptr) surface.fonts.collect(*examples);
   for (int i = 0; i < kFrames; ++i) {
     surface.prepare(theme, state.choices.language, snapshot);
     ImGui_ImplOpenGL3_NewFrame();

@@ -35,6 +35,7 @@ constexpr float kRailNarrow = 60;
 constexpr float kWideFrom = 860;  // units of window width that leave room for words in the rail
 constexpr float kContentMost = 1240;
 constexpr float kRow = 40;
+constexpr float kTightRow = 32;
 constexpr float kFirstHeight = 900;  // of a panel that was never drawn
 
 void brand(Frame const& frame, bool wide) {
@@ -61,12 +62,12 @@ void brand(Frame const& frame, bool wide) {
   ImGui::Dummy({0, frame.px(kRow)});
 }
 
-void place(Frame const& frame, Place const& p, bool wide, ShellState& state) {
+void place(Frame const& frame, Place const& p, bool wide, bool tight, ShellState& state) {
   auto const& c = frame.colours();
   float const inset = frame.px(wide ? space::s : 8);
   float const width = frame.px(wide ? kRailWide : kRailNarrow) - 2 * inset;
   ImGui::SetCursorPosX(inset);
-  ImVec2 const size{width, frame.px(kRow)};
+  ImVec2 const size{width, frame.px(tight ? kTightRow : kRow)};
   bool const chosen = state.panel == p.panel;
   auto const [at, pressed, hovered] = rail_row(frame, p.name, size, chosen);
   if (pressed) state.panel = p.panel;
@@ -98,20 +99,23 @@ void place(Frame const& frame, Place const& p, bool wide, ShellState& state) {
 void rail(Frame& frame, bool wide, ShellState& state) {
   ImGui::PushStyleColor(ImGuiCol_ChildBg, packed(frame.colours().rail));
   ImGui::PushStyleVar(ImGuiStyleVar_ChildRounding, 0);
-  ImGui::BeginChild("rail",
-                    {frame.px(wide ? kRailWide : kRailNarrow), 0},
-                    false,
-                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NavFlattened);
-  ImGui::PopStyleVar();
+  // A bar so thin that it stands beside the rows, where even tight ones are too many.
+  ImGui::PushStyleVar(ImGuiStyleVar_ScrollbarSize, frame.px(5));
+  ImGui::BeginChild(
+      "rail", {frame.px(wide ? kRailWide : kRailNarrow), 0}, false, ImGuiWindowFlags_NavFlattened);
+  ImGui::PopStyleVar(2);
+  constexpr float kAround = space::m + kRow + space::l + space::m;
+  float const wanted = kAround + kPanelCount * (kRow + space::s) + machine_rail_height(frame);
+  bool const tight = frame.px(wanted) > ImGui::GetIO().DisplaySize.y;
   ImGui::PopStyleColor();
   gap(frame, space::m);
   brand(frame, wide);
-  gap(frame, space::l);
+  gap(frame, tight ? space::s : space::l);
   for (auto const& p : kPlaces) {
-    place(frame, p, wide, state);
-    gap(frame, space::xs);
+    place(frame, p, wide, tight, state);
+    if (!tight) gap(frame, space::xs);
   }
-  draw_machine_rail(frame, frame.px(wide ? kRailWide : kRailNarrow), wide);
+  draw_machine_rail(frame, frame.px(wide ? kRailWide : kRailNarrow), wide, tight);
   ImGui::EndChild();
 }
 

@@ -43,6 +43,20 @@ std::optional<Text> find(std::array<Word, N> const& words, std::string_view word
   return std::nullopt;
 }
 
+// Chinese letters, U+4E00 to U+9FFF: three bytes each in UTF-8.
+bool is_han(std::string_view letter) {
+  auto const lead = static_cast<unsigned char>(letter.front());
+  return lead >= 0xE4 && lead <= 0xE9;
+}
+
+bool begins_han(std::string_view words) {
+  return words.size() >= 3 && is_han(words);
+}
+
+bool ends_han(std::string_view words) {
+  return words.size() >= 3 && is_han(words.substr(words.size() - 3));
+}
+
 // A rule's reason, as core/device/guest_policy.cpp words it: what stands before and behind the
 // part that changes.
 struct Reason {
@@ -138,10 +152,23 @@ std::string fill(std::string_view pattern, std::initializer_list<std::string_vie
     auto const at = pattern.find("{}");
     out += pattern.substr(0, at);
     if (at == std::string_view::npos) break;
-    if (next != values.end()) out += *next++;
     pattern.remove_prefix(at + 2);
+    if (next == values.end()) continue;
+    auto const value = *next++;
+    if (begins_han(value) && out.ends_with(' ') &&
+        ends_han(std::string_view(out).substr(0, out.size() - 1)))
+      out.pop_back();
+    out += value;
+    if (ends_han(value) && pattern.starts_with(' ') && begins_han(pattern.substr(1)))
+      pattern.remove_prefix(1);
   }
   return out;
+}
+
+std::string sentence(std::string words) {
+  if (!words.empty() && words.front() >= 'a' && words.front() <= 'z')
+    words.front() = static_cast<char>(words.front() - 'a' + 'A');
+  return words;
 }
 
 std::optional<Text> state_text(std::string_view state) {

@@ -36,6 +36,7 @@ enum class Text : std::uint16_t {
   state_choice,
   // phases: what the optimizer does
   phase_training,
+  phase_training_there,
   phase_averaging_gradients,
   phase_averaging_state,
   phase_last_state,
@@ -66,6 +67,7 @@ enum class Text : std::uint16_t {
   no_task_text,
   starting_title,
   paused_by_you,
+  paused_by_hand,
   epoch,
   epoch_of,
   epoch_samples,
@@ -73,13 +75,19 @@ enum class Text : std::uint16_t {
   time_left_short,
   any_moment,
   you_compute,
+  it_computes,
+  samples_given,
   swarm_computes,
   samples_per_second,
   volunteers,
   volunteers_training,
+  volunteers_training_there,
+  volunteers_none,
   your_share,
+  its_share,
   your_share_hint,
   contribution,
+  its_contribution,
   today,
   week,
   all_time,
@@ -90,6 +98,7 @@ enum class Text : std::uint16_t {
   hours,
   speed_chart,
   you,
+  that_machine,
   everyone,
   fetching_data,
   fetched_of,
@@ -133,28 +142,33 @@ enum class Text : std::uint16_t {
   // learning
   loss_now,
   loss_hint,
+  loss_hint_there,
   test_loss,
+  test_loss_hint,
   test_accuracy,
   learning_rate,
+  learning_rate_hint,
   loss_chart,
   accuracy_chart,
   over_epochs,
   no_figures_yet,
   no_figures_text,
   training_loss,
+  training_loss_there,
   test_loss_series,
   behind_swarm,
+  with_swarm,
   swarm_loss_series,
   swarm_loss,
   swarm_loss_hint,
   accuracy_hint,
+  accuracy_hint_there,
   examples_title,
   examples_of_epoch,
   examples_wait,
   examples_paused,
   examples_text_title,
   example_is,
-  example_says,
   // projects
   join_title,
   join_hint,
@@ -186,6 +200,8 @@ enum class Text : std::uint16_t {
   needs_disk,
   machine_fits,
   machine_lacks,
+  that_machine_fits,
+  that_machine_lacks,
   train_this,
   train_this_hint,
   leave,
@@ -341,6 +357,7 @@ enum class Text : std::uint16_t {
   energy_measured,
   energy_gpu,
   place_by_claims,
+  place_by_claims_there,
   team,
   team_hint,
   team_note,
@@ -354,7 +371,6 @@ enum class Text : std::uint16_t {
   update_notice,
   update_notice_note,
   // units and small words
-  seconds_short,
   epochs_axis,
   minutes_ago,
   now,
@@ -461,7 +477,8 @@ struct Entry {
 /// The words of a key, static. Cost: O(1).
 [[nodiscard]] char const* tr(Text key, Language language);
 
-/// Puts `values` for the {}s of a text, in order; those left over are dropped.
+/// Puts `values` for the {}s of a text, in order; those left over are dropped. Of the spaces beside
+/// a {} those go that would stand between two Chinese letters.
 [[nodiscard]] std::string fill(std::string_view pattern,
                                std::initializer_list<std::string_view> values);
 
@@ -470,6 +487,10 @@ struct Entry {
                                       std::initializer_list<std::string_view> values) {
   return fill(tr(key, language), values);
 }
+
+/// A node's sentence as one of its own: with a capital where it begins with a small letter of
+/// ASCII.
+[[nodiscard]] std::string sentence(std::string words);
 
 /// A node's own words (a task's state, the optimizer's phase, a reason) as a key, where there is
 /// one.

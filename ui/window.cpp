@@ -109,6 +109,7 @@ struct Loop {
         surface.fonts.collect(machine.name);
         surface.fonts.collect(machine.task);
       }
+    if (examples) surface.fonts.collect(*examples);
     surface.prepare(theme, state.choices.language, snapshot.get());
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();

@@ -34,7 +34,33 @@ TEST_CASE("durations name their two largest units") {
   CHECK(duration(7200, en) == "2 h");
   CHECK(duration(3 * 86'400 + 4 * 3600, en) == "3 d 4 h");
   CHECK(duration(200, Language::chinese) == "3 分 20 秒");
+  CHECK(duration(180, Language::chinese) == "3 分钟");
   CHECK(duration(-1, en) == "–");
+}
+
+TEST_CASE("a duration beside an axis does not change each second") {
+  auto const en = Language::english;
+  CHECK(rough_duration(30, en) == "30 s");
+  CHECK(rough_duration(849, en) == "14 min");
+  CHECK(rough_duration(3593, en) == "1 h");
+  CHECK(rough_duration(6000, en) == "1 h 40 min");
+}
+
+TEST_CASE("how long something took has a digit that says something, in the language's unit") {
+  CHECK(took(0.0225, Language::english) == "0.02 s");
+  CHECK(took(5.39, Language::english) == "5.4 s");
+  CHECK(took(5.39, Language::chinese) == "5.4 秒");
+  CHECK(took(59.96, Language::english) == "1 min");
+  CHECK(took(-1, Language::english) == "–");
+}
+
+TEST_CASE("memory is counted as it is sold") {
+  CHECK(binary_bytes(0) == "0 B");
+  CHECK(binary_bytes(512.0 * 1024 * 1024) == "512 MiB");
+  CHECK(binary_bytes(16'655'286'272.0) == "15.5 GiB");
+  CHECK(binary_bytes(12'884'901'888.0) == "12 GiB");
+  CHECK(binary_bytes(212.4e9) == "198 GiB");
+  CHECK(binary_bytes(1023.9) == "1 KiB");
 }
 
 TEST_CASE("shares are written with a digit") {
@@ -63,4 +89,11 @@ TEST_CASE("a date is two figures for the month and two for the day") {
 TEST_CASE("bytes that are no letters become dots, and a new line a space") {
   CHECK(printable("in the\nbeginning\x01\xff") == "in the beginning..");
   CHECK(printable("").empty());
+  CHECK(printable("起初 é") == "起初 é");
+  // Cut, too long, half of a pair, a control, beyond 16 bits.
+  CHECK(printable("\xe8\xb5") == "..");
+  CHECK(printable("\xc0\xaf\xe0\x80\x80") == ".....");
+  CHECK(printable("\xed\xa0\x80") == "...");
+  CHECK(printable("\xc2\x85") == "..");
+  CHECK(printable("\xf0\x9f\x90\x9d") == "....");
 }

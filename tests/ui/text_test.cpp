@@ -56,6 +56,22 @@ TEST_CASE("values go where the holes are") {
   CHECK(fill("{}", {"{}"}) == "{}");
 }
 
+TEST_CASE("no space stands between two Chinese letters, whatever fills the hole") {
+  CHECK(fill("约 {} 个参数", {"31.04 万"}) == "约 31.04 万个参数");
+  CHECK(fill("约 {} 个参数", {"20,864"}) == "约 20,864 个参数");
+  CHECK(fill("等 {} 完成", {"衣服分类"}) == "等衣服分类完成");
+  CHECK(fill("等 {} 完成", {"Stripes"}) == "等 Stripes 完成");
+  CHECK(fill("{} of {}", {"起", "…"}) == "起 of …");
+  CHECK(fill("约 {}", {}) == "约 ");
+}
+
+TEST_CASE("a node's sentence begins with a capital where it stands alone") {
+  CHECK(sentence("on battery (62 %)") == "On battery (62 %)");
+  CHECK(sentence("…Sp3QFX: claims") == "…Sp3QFX: claims");
+  CHECK(sentence("正在使用电池") == "正在使用电池");
+  CHECK(sentence("").empty());
+}
+
 TEST_CASE("a node's own words have a key where we know them, and stay themselves where not") {
   CHECK(translated("averaging gradients", Language::chinese) == "正在与其他人平均梯度");
   CHECK(translated("paused", Language::english) != "");

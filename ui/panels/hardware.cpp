@@ -78,9 +78,9 @@ void graphics(Frame& frame, LimitsState& state) {
     if (gpu.memory_used && gpu.memory_total)
       gauge(frame,
             frame.tr(Text::memory),
-            cat(bytes(static_cast<double>(*gpu.memory_used)),
+            cat(binary_bytes(static_cast<double>(*gpu.memory_used)),
                 " / ",
-                bytes(static_cast<double>(*gpu.memory_total))),
+                binary_bytes(static_cast<double>(*gpu.memory_total))),
             part(*gpu.memory_used, *gpu.memory_total));
     if (gpu.celsius) gauge(frame, frame.tr(Text::temperature), degrees(*gpu.celsius), -1);
     if (gpu.watts) gauge(frame, frame.tr(Text::power_draw), cat(std::lround(*gpu.watts), " W"), -1);
@@ -110,7 +110,8 @@ void memory(Frame& frame) {
         frame.tr(Text::in_use),
         fill(Text::memory_used,
              frame.language,
-             {bytes(static_cast<double>(used)), bytes(static_cast<double>(m.memory_total))}),
+             {binary_bytes(static_cast<double>(used)),
+              binary_bytes(static_cast<double>(m.memory_total))}),
         part(used, m.memory_total));
   std::array<Series, 1> const series{
       Series{frame.history.memory(), frame.colours().swarm, frame.tr(Text::in_use), true}};
@@ -122,10 +123,11 @@ void memory(Frame& frame) {
 void disk(Frame& frame) {
   auto const& m = frame.snapshot->machine;
   heading(frame, frame.tr(Text::disk));
-  wrapped(frame,
-          Font::body,
-          frame.colours().muted,
-          fill(Text::disk_free, frame.language, {bytes(static_cast<double>(m.disk_available))}));
+  wrapped(
+      frame,
+      Font::body,
+      frame.colours().muted,
+      fill(Text::disk_free, frame.language, {binary_bytes(static_cast<double>(m.disk_available))}));
   gap(frame, space::m);
   limit_disk(frame);
 }
@@ -195,16 +197,13 @@ void draw_hardware(Frame& frame, HardwareState& state) {
     wrapped(frame, Font::body, frame.colours().muted, frame.tr(Text::machine_unknown));
     return;
   }
-  Columns cards(frame, "hardware", 360, 2);
+  Columns cards(frame, "hardware", 360, 2, Columns::Fill::stacked);
   cards.card("processor", [&] { processor(frame); });
-  cards.card("rest", [&] {
-    rest(frame, state.limits);
-    gap(frame, space::l);
-    disk(frame);
-  });
-  cards.card("graphics", [&] { graphics(frame, state.limits); });
-  cards.card("memory", [&] { memory(frame); });
+  cards.card("rest", [&] { rest(frame, state.limits); });
   cards.card("network", [&] { network(frame); });
+  cards.card("graphics", [&] { graphics(frame, state.limits); });
+  cards.card("disk", [&] { disk(frame); });
+  cards.card("memory", [&] { memory(frame); });
 }
 
 }  // namespace waggle::ui

@@ -86,6 +86,20 @@ float buttons_width(Frame const& frame) {
                    button_width(frame, frame.tr(Text::finish), Icon::flag)});
 }
 
+std::string doing(Frame const& frame, node::TaskView const& t) {
+  if (t.state != "training" || t.phase.empty()) return state_words(t.state, frame.language);
+  if (frame.away() && phase_text(t.phase) == Text::phase_training)
+    return fill(Text::phase_training_there, frame.language, {frame.machines->shown()->name});
+  return translated(t.phase, frame.language);
+}
+
+// Of another machine nobody knows who pressed its button.
+std::string why(Frame const& frame, node::TaskView const& t) {
+  if (frame.away() && phase_text(t.reason) == Text::paused_by_you)
+    return frame.tr(Text::paused_by_hand);
+  return sentence(translated(t.reason, frame.language));
+}
+
 // What runs: words beside the ring.
 void words(Frame const& frame, node::TaskView const& t) {
   auto const& c = frame.colours();
@@ -107,13 +121,11 @@ void words(Frame const& frame, node::TaskView const& t) {
                bytes(static_cast<double>(t.fetch_total))}));
     return;
   }
-  auto const doing = t.state == "training" && !t.phase.empty()
-                         ? translated(t.phase, frame.language)
-                         : state_words(t.state, frame.language);
-  text(frame, Font::body, c.text, doing);
+  // Why it is paused says that it is.
+  if (t.state != "paused" || t.reason.empty()) text(frame, Font::body, c.text, doing(frame, t));
   if (!t.reason.empty()) {
     auto const colour = t.state == "failed" ? c.bad : c.warn;
-    wrapped(frame, Font::body, colour, translated(t.reason, frame.language));
+    wrapped(frame, Font::body, colour, why(frame, t));
   }
   if (over(t) || t.target_batch_size == 0) return;
   gap(frame, space::s);
@@ -139,7 +151,7 @@ void words(Frame const& frame, node::TaskView const& t) {
     text(frame,
          Font::small,
          c.muted,
-         fill(Text::behind_swarm, frame.language, {cat(t.swarm_epoch)}));
+         sentence(fill(Text::behind_swarm, frame.language, {cat(t.swarm_epoch)})));
 }
 
 std::string time_left(Frame const& frame, node::TaskView const& t) {
@@ -212,10 +224,10 @@ void figures(Frame const& frame, node::TaskView const& t) {
   Columns row(frame, "figures", 190, 4);
   row.card("own", [&] {
     figure(frame,
-           frame.tr(Text::you_compute),
+           frame.tr(Text::you_compute, Text::it_computes),
            decimal(own),
            unit,
-           cat(count(static_cast<double>(t.samples_given), l), " ", frame.tr(Text::samples)));
+           fill(Text::samples_given, l, {count(static_cast<double>(t.samples_given), l)}));
   });
   row.card("all", [&] {
     figure(frame,
@@ -225,14 +237,17 @@ void figures(Frame const& frame, node::TaskView const& t) {
            fill(Text::epoch_of, l, {cat(t.swarm_epoch)}));
   });
   row.card("who", [&] {
-    auto const place = t.place == 0 ? std::string(frame.tr(Text::volunteers_training))
-                                    : fill(Text::place_by_claims, l, {cat(t.place)});
+    auto const place =
+        t.swarm_peers == 0 ? std::string(frame.tr(Text::volunteers_none))
+        : t.place == 0
+            ? std::string(frame.tr(Text::volunteers_training, Text::volunteers_training_there))
+            : fill(frame.tr(Text::place_by_claims, Text::place_by_claims_there), {cat(t.place)});
     figure(frame, frame.tr(Text::volunteers), cat(t.swarm_peers), {}, place);
   });
   row.card("share", [&] {
     bool const known = t.swarm_samples_per_second > 0;
     figure(frame,
-           frame.tr(Text::your_share),
+           frame.tr(Text::your_share, Text::its_share),
            known ? percent(std::min(1.0, own / t.swarm_samples_per_second)) : std::string("–"),
            {},
            frame.tr(Text::your_share_hint));
@@ -246,9 +261,8 @@ std::string kilowatt_hours(double kwh) {
 void contribution(Frame const& frame, HomeState& state) {
   auto const& s = *frame.snapshot;
   auto const team = text_of(frame.value("team"));
-  heading(frame,
-          team.empty() ? std::string(frame.tr(Text::contribution))
-                       : cat(frame.tr(Text::contribution), " · ", team));
+  auto const* const whose = frame.tr(Text::contribution, Text::its_contribution);
+  heading(frame, team.empty() ? std::string(whose) : cat(whose, " · ", team));
   std::array<char const*, 3> const periods{
       frame.tr(Text::today), frame.tr(Text::week), frame.tr(Text::all_time)};
   segmented(frame, "period", periods, state.period);
@@ -311,7 +325,7 @@ void speed(Frame const& frame) {
   auto const& c = frame.colours();
   std::array<Series, 2> const series{
       Series{frame.history.swarm_speed(), c.swarm, frame.tr(Text::everyone), true},
-      Series{frame.history.own_speed(), c.accent, frame.tr(Text::you), true}};
+      Series{frame.history.own_speed(), c.accent, frame.tr(Text::you, Text::that_machine), true}};
   ChartLook look;
   look.height = 150;
   look.y_words = [](double v) { return decimal(v); };
@@ -344,7 +358,7 @@ void draw_home(Frame& frame, HomeState& state) {
   Card const card(frame, "notices");
   heading(frame, frame.tr(Text::notices));
   for (auto const& notice : frame.snapshot->notices)
-    wrapped(frame, Font::body, frame.colours().text, translated(notice, frame.language));
+    wrapped(frame, Font::body, frame.colours().text, sentence(translated(notice, frame.language)));
 }
 
 }  // namespace waggle::ui

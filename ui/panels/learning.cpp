@@ -33,7 +33,8 @@ void figures(Frame const& frame, node::TaskView const& t) {
            frame.tr(Text::epoch),
            cat(t.epoch),
            {},
-           fill(Text::behind_swarm, l, {cat(t.swarm_epoch)}));
+           t.swarm_epoch == t.epoch ? std::string(frame.tr(Text::with_swarm))
+                                    : fill(Text::behind_swarm, l, {cat(t.swarm_epoch)}));
   });
   if (t.test_accuracy)
     row.card("accuracy", [&] {
@@ -41,10 +42,14 @@ void figures(Frame const& frame, node::TaskView const& t) {
              frame.tr(Text::test_accuracy),
              percent(*t.test_accuracy),
              {},
-             frame.tr(Text::accuracy_hint));
+             frame.tr(Text::accuracy_hint, Text::accuracy_hint_there));
     });
   row.card("loss", [&] {
-    figure(frame, frame.tr(Text::loss_now), known(t.loss, 4), {}, frame.tr(Text::loss_hint));
+    figure(frame,
+           frame.tr(Text::loss_now),
+           known(t.loss, 4),
+           {},
+           frame.tr(Text::loss_hint, Text::loss_hint_there));
   });
   if (t.swarm_loss && t.swarm_loss_peers > 1)
     row.card("swarm_loss", [&] {
@@ -55,11 +60,20 @@ void figures(Frame const& frame, node::TaskView const& t) {
              fill(Text::swarm_loss_hint, l, {cat(t.swarm_loss_peers)}));
     });
   else if (t.test_loss)
-    row.card("test_loss",
-             [&] { figure(frame, frame.tr(Text::test_loss), known(t.test_loss, 4), {}, {}); });
+    row.card("test_loss", [&] {
+      figure(frame,
+             frame.tr(Text::test_loss),
+             known(t.test_loss, 4),
+             {},
+             frame.tr(Text::test_loss_hint));
+    });
   if (t.learning_rate)
     row.card("rate", [&] {
-      figure(frame, frame.tr(Text::learning_rate), known(t.learning_rate, 3), {}, {});
+      figure(frame,
+             frame.tr(Text::learning_rate),
+             known(t.learning_rate, 3),
+             {},
+             frame.tr(Text::learning_rate_hint));
     });
 }
 
@@ -73,7 +87,7 @@ void curves(Frame const& frame, TaskCurves const& past) {
     heading(frame, frame.tr(Text::loss_chart));
     std::array<Series, 3> const series{
         Series{past.swarm_loss, c.swarm, frame.tr(Text::swarm_loss_series)},
-        Series{past.loss, c.accent, frame.tr(Text::training_loss)},
+        Series{past.loss, c.accent, frame.tr(Text::training_loss, Text::training_loss_there)},
         Series{past.test_loss, c.good, frame.tr(Text::test_loss_series)}};
     look.y_words = [](double v) { return decimal(v, 3); };
     look.from_zero = false;
@@ -126,22 +140,23 @@ void one_picture(Frame const& frame, node::Examples const& examples, node::Examp
               {at.x + indent, at.y},
               right ? c.text : c.warn,
               fitted(frame, Font::small, class_name(examples, guess.label), width - indent));
-    draw_text(
-        frame,
-        list,
-        Font::small,
-        {at.x, at.y + line + frame.px(2)},
-        c.muted,
-        fitted(
-            frame,
-            Font::small,
-            right ? percent(guess.share)
-                  : fill(Text::example_says,
-                         frame.language,
-                         {percent(guess.share),
-                          fill(Text::example_is, frame.language, {class_name(examples, e.label)})}),
-            width));
-    ImGui::Dummy({width, 2 * line + frame.px(2)});
+    float const step = line + frame.px(2);
+    draw_text(frame,
+              list,
+              Font::small,
+              {at.x, at.y + step},
+              c.muted,
+              fitted(frame, Font::small, percent(guess.share), width));
+    if (!right) {
+      auto const truth = fill(Text::example_is, frame.language, {class_name(examples, e.label)});
+      draw_text(frame,
+                list,
+                Font::small,
+                {at.x, at.y + 2 * step},
+                c.muted,
+                fitted(frame, Font::small, truth, width));
+    }
+    ImGui::Dummy({width, (right ? 1 : 2) * step + line});
   }
   ImGui::EndGroup();
 }
@@ -214,13 +229,15 @@ void draw_learning(Frame& frame, LearningState&) {
   figures(frame, *t);
   auto const* const past = frame.history.curves(*t);
   if (past == nullptr || (past->loss.empty() && past->accuracy.empty())) {
-    Card const card(frame, "none");
-    text(frame, Font::strong, frame.colours().text, frame.tr(Text::no_figures_yet));
-    wrapped(frame, Font::body, frame.colours().muted, frame.tr(Text::no_figures_text));
+    {
+      Card const card(frame, "none");
+      text(frame, Font::strong, frame.colours().text, frame.tr(Text::no_figures_yet));
+      wrapped(frame, Font::body, frame.colours().muted, frame.tr(Text::no_figures_text));
+    }
+    gap(frame, space::m);
   } else {
     curves(frame, *past);
   }
-  gap(frame, space::m);
   examples(frame, *t);
 }
 

@@ -136,9 +136,8 @@ std::string mib_or_none(Frame const& frame, int mib) {
 }  // namespace
 
 std::string mebibytes(double mib) {
-  constexpr double kGib = 1024;
-  if (mib < kGib) return cat(std::lround(mib), " MiB");
-  return cat(std::round(10 * mib / kGib) / 10, " GiB");
+  constexpr double kMib = 1024.0 * 1024;
+  return binary_bytes(kMib * std::round(mib));
 }
 
 void limit_power(Frame& frame) {
@@ -188,13 +187,13 @@ void limit_share(Frame& frame) {
 
 void limit_others(Frame& frame) {
   steps(frame, "guest.cpu_load", Text::limit_others, kOthers, [&](int load) {
-    return load == 0 ? std::string(frame.tr(Text::never)) : cat("> ", load, " %");
+    return load == 0 ? std::string(frame.tr(Text::never)) : cat(load, " %");
   });
 }
 
 void limit_heat(Frame& frame) {
   steps(frame, "guest.temperature", Text::limit_heat, kCelsius, [&](int celsius) {
-    return celsius == 0 ? std::string(frame.tr(Text::never)) : cat("> ", celsius, " °C");
+    return celsius == 0 ? std::string(frame.tr(Text::never)) : cat(celsius, " °C");
   });
 }
 

@@ -142,7 +142,7 @@ void add(Frame& frame, MachinesState& state) {
   }
   if (!all.trouble.empty()) {
     gap(frame, space::s);
-    wrapped(frame, Font::body, c.bad, translated(all.trouble, frame.language));
+    wrapped(frame, Font::body, c.bad, sentence(translated(all.trouble, frame.language)));
   }
 }
 

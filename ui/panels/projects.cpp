@@ -45,15 +45,6 @@ void title(Frame const& frame, std::string_view words, std::string_view state, C
   gap(frame, space::s);
 }
 
-// A name, and a value that takes as many lines as it needs: a key must be readable whole.
-void long_fact(Frame const& frame, Text name, std::string_view value) {
-  float const begin = ImGui::GetCursorPosX();
-  float const label = std::min(frame.px(170), ImGui::GetContentRegionAvail().x * 0.4F);
-  text(frame, Font::body, frame.colours().muted, fitted(frame, Font::body, frame.tr(name), label));
-  ImGui::SameLine(begin + label, 0);
-  wrapped(frame, Font::body, frame.colours().text, value);
-}
-
 // What somebody must know before joining.
 void about(Frame const& frame, node::KnownTaskView const& k) {
   auto const& l = frame.language;
@@ -64,7 +55,7 @@ void about(Frame const& frame, node::KnownTaskView const& k) {
     wrapped(frame, Font::body, frame.colours().text, words);
     gap(frame, space::m);
   }
-  long_fact(frame, Text::operator_key, readable_key(k.operator_id));
+  fact(frame, Text::operator_key, readable_key(k.operator_id));
   fact(frame, Text::prefix, k.prefix);
   if (!k.model.empty())
     fact(frame,
@@ -78,9 +69,10 @@ void about(Frame const& frame, node::KnownTaskView const& k) {
   auto const disk = bytes(static_cast<double>(k.disk_needed));
   fact(frame,
        Text::it_needs,
-       k.memory_needed == 0
-           ? fill(Text::needs_disk, l, {disk})
-           : fill(Text::needs_memory_disk, l, {bytes(static_cast<double>(k.memory_needed)), disk}));
+       k.memory_needed == 0 ? fill(Text::needs_disk, l, {disk})
+                            : fill(Text::needs_memory_disk,
+                                   l,
+                                   {binary_bytes(static_cast<double>(k.memory_needed)), disk}));
 }
 
 node::KnownTaskView const* card_of(Frame const& frame, node::TaskView const& t) {
@@ -228,13 +220,14 @@ void task_buttons(Frame& frame, node::TaskView const& t, ProjectsState& state) {
     ImGui::SameLine(0, frame.px(space::s));
   }
   if (!t.link.empty()) {
-    bool const copied = ImGui::GetTime() < state.copied_until;
+    bool const copied = state.copied == name && ImGui::GetTime() < state.copied_until;
     if (button(frame,
                "copy",
                frame.tr(copied ? Text::copied : Text::copy_link),
                ButtonKind::quiet,
                copied ? Icon::check : Icon::copy)) {
       ImGui::SetClipboardText(t.link.c_str());
+      state.copied = name;
       state.copied_until = ImGui::GetTime() + kCopiedFor;
     }
     if (frame.may_steer()) ImGui::SameLine(0, frame.px(space::s));
@@ -267,7 +260,7 @@ void task_card(Frame& frame, node::TaskView const& t, ProjectsState& state) {
             t.state == "failed" ? c.bad
             : is_next(t)        ? c.muted
                                 : c.warn,
-            translated(t.reason, frame.language));
+            sentence(translated(t.reason, frame.language)));
   next_in_line(frame, t);
   if (t.state == "fetching" && t.fetch_total > 0) {
     gap(frame, space::s);
@@ -290,7 +283,7 @@ void task_card(Frame& frame, node::TaskView const& t, ProjectsState& state) {
     about(frame, *known);
   } else {
     fact(frame, Text::prefix, t.prefix);
-    if (!t.operator_id.empty()) long_fact(frame, Text::operator_key, readable_key(t.operator_id));
+    if (!t.operator_id.empty()) fact(frame, Text::operator_key, readable_key(t.operator_id));
   }
   gap(frame, space::m);
   task_buttons(frame, t, state);
@@ -321,11 +314,11 @@ void known_card(Frame& frame, node::KnownTaskView const& k) {
     return dismiss();
   }
   if (k.state != "found") {
-    wrapped(
-        frame,
-        Font::body,
-        failed ? c.bad : c.muted,
-        failed ? translated(k.reason, frame.language) : std::string(frame.tr(Text::link_looking)));
+    wrapped(frame,
+            Font::body,
+            failed ? c.bad : c.muted,
+            failed ? sentence(translated(k.reason, frame.language))
+                   : std::string(frame.tr(Text::link_looking)));
     gap(frame, space::m);
     return dismiss();
   }
@@ -335,9 +328,9 @@ void known_card(Frame& frame, node::KnownTaskView const& k) {
   wrapped(frame,
           Font::body,
           k.fits ? c.good : c.warn,
-          k.fits
-              ? std::string(frame.tr(Text::machine_fits))
-              : fill(Text::machine_lacks, frame.language, {translated(k.missing, frame.language)}));
+          k.fits ? std::string(frame.tr(Text::machine_fits, Text::that_machine_fits))
+                 : fill(frame.tr(Text::machine_lacks, Text::that_machine_lacks),
+                        {translated(k.missing, frame.language)}));
   if (!frame.may_steer()) return;
   gap(frame, space::m);
   if (button(frame, "join", frame.tr(Text::join), ButtonKind::primary, Icon::play))

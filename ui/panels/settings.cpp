@@ -21,11 +21,14 @@ constexpr std::array kSizes{0.8F, 1.0F, 1.25F, 1.5F, 2.0F};
 constexpr std::array<char const*, kSizes.size()> kSizeWords{
     "80 %", "100 %", "125 %", "150 %", "200 %"};
 
-void label(Frame const& frame, Text words) {
+constexpr float kSegments = 30;  // units; the height of what stands beside a label
+constexpr float kField = 34;
+
+void label(Frame const& frame, Text words, float height = kSegments) {
   auto const at = ImGui::GetCursorPos();
   float const column = std::min(frame.px(130), ImGui::GetContentRegionAvail().x * 0.3F);
   ImGui::SetCursorPosY(at.y +
-                       std::floor((frame.px(30) - frame.fonts.get(Font::body)->FontSize) / 2));
+                       std::floor((frame.px(height) - frame.fonts.get(Font::body)->FontSize) / 2));
   text(frame, Font::body, frame.colours().muted, frame.tr(words));
   ImGui::SetCursorPos({at.x + column, at.y});
 }
@@ -74,7 +77,7 @@ void team(Frame& frame, SettingsState& state) {
 void listening(Frame& frame, SettingsState& state) {
   if (frame.setting("port") == nullptr) return;
   heading(frame, frame.tr(Text::listening));
-  label(frame, Text::port);
+  label(frame, Text::port, kField);
   if (field(frame, "port", state.port, frame.value("port"), frame.tr(Text::port_any)))
     frame.set("port", state.port);
   gap(frame, space::xs);
@@ -99,7 +102,7 @@ void this_node(Frame const& frame) {
   auto const& s = *frame.snapshot;
   auto const& l = frame.language;
   Card const card(frame, "node");
-  heading(frame, frame.tr(Text::this_node));
+  heading(frame, frame.tr(Text::this_node, Text::that_machine));
   fact(frame, Text::version, s.version);
   fact(frame, Text::process, cat(s.pid));
   fact(frame, Text::uptime, duration(s.uptime, l));

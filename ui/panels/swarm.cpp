@@ -24,13 +24,16 @@ bool holds(std::vector<std::string> const& ids, std::string const& id) {
 }
 
 // The node names whom it does not believe by the end of the PeerID, and why: "…Sp3QFX: claims …".
-std::string_view disbelieved(node::TaskView const& t, std::string_view id) {
+bool is_of(std::string_view entry, std::string_view id) {
   constexpr std::string_view kEllipsis = "…";
-  for (std::string_view entry : t.ignored_peers) {
-    auto who = entry.substr(0, entry.find(':'));
-    if (who.starts_with(kEllipsis)) who.remove_prefix(kEllipsis.size());
-    if (!who.empty() && id.ends_with(who)) return entry;
-  }
+  auto who = entry.substr(0, entry.find(':'));
+  if (who.starts_with(kEllipsis)) who.remove_prefix(kEllipsis.size());
+  return !who.empty() && id.ends_with(who);
+}
+
+std::string_view disbelieved(node::TaskView const& t, std::string_view id) {
+  for (std::string_view entry : t.ignored_peers)
+    if (is_of(entry, id)) return entry;
   return {};
 }
 
@@ -93,7 +96,8 @@ void picture(Frame const& frame, node::RoundView const& round, float size) {
     list.AddCircleFilled(places[i], dot + frame.px(3), packed(c.card));
     list.AddCircleFilled(places[i], dot, packed(self ? c.accent_fill : c.swarm));
     if (n > 8) continue;
-    auto const name = self ? std::string(frame.tr(Text::you)) : short_id(round.group[i]);
+    auto const name =
+        self ? std::string(frame.tr(Text::you, Text::that_machine)) : short_id(round.group[i]);
     auto const extent = measure(frame, Font::small, name);
     // Above the upper peers, below the lower ones, so that no name lies on a line.
     float const y = places[i].y < centre.y - 1 ? places[i].y - dot - extent.y - frame.px(3)
@@ -127,7 +131,7 @@ void last_round(Frame const& frame, node::TaskView const* t) {
   text(frame,
        Font::small,
        c.muted,
-       cat(fill(Text::round_took, l, {cat(decimal(r.seconds), " ", frame.tr(Text::seconds_short))}),
+       cat(fill(Text::round_took, l, {took(r.seconds, l)}),
            " · ",
            fill(Text::round_sent, l, {bytes(static_cast<double>(r.bytes_sent))}),
            " · ",
@@ -187,13 +191,24 @@ void peers(Frame const& frame, node::TaskView const* t) {
   }
 }
 
+// The node names a peer by another end of its PeerID than the table does.
+std::string named_as_above(Frame const& frame, std::string const& entry) {
+  auto const words = translated(entry, frame.language);
+  for (auto const& p : frame.snapshot->peers)
+    if (is_of(entry, p.id)) {
+      auto const colon = words.find(": ");
+      if (colon != std::string::npos) return cat(short_id(p.id), words.substr(colon));
+    }
+  return words;
+}
+
 void disbelief(Frame const& frame, node::TaskView const& t) {
   if (t.ignored_peers.empty()) return;
   gap(frame, space::m);
   Card const card(frame, "disbelief");
   heading(frame, frame.tr(Text::ignored_title));
   for (auto const& entry : t.ignored_peers)
-    wrapped(frame, Font::body, frame.colours().text, translated(entry, frame.language));
+    wrapped(frame, Font::body, frame.colours().text, named_as_above(frame, entry));
 }
 
 }  // namespace

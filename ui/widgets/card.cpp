@@ -45,16 +45,21 @@ float Card::wanted_height(char const* id) {
   return ImGui::GetStateStorage()->GetFloat(ImGui::GetID(id), 0);
 }
 
-Columns::Columns(Frame const& frame, char const* id, float least, int most)
+Columns::Columns(Frame const& frame, char const* id, float least, int most, Fill fill)
     : frame_(frame), gap_(frame.px(space::m)), begin_(ImGui::GetCursorScreenPos()) {
   float const available = ImGui::GetContentRegionAvail().x;
   available_ = available;
   columns_ = std::clamp(static_cast<int>((available + gap_) / (frame.px(least) + gap_)), 1, most);
   ImGui::PushID(id);
   id_ = ImGui::GetID("row");
+  if (fill == Fill::stacked) ends_.assign(static_cast<std::size_t>(columns_), begin_.y);
 }
 
 void Columns::place() {
+  if (!ends_.empty()) {
+    ImGui::SetCursorScreenPos({left_of(at_), ends_[static_cast<std::size_t>(at_)]});
+    return;
+  }
   if (at_ == 0)
     row_height_ = ImGui::GetStateStorage()->GetFloat(id_ + static_cast<ImGuiID>(row_), 0);
   ImGui::SetCursorScreenPos({left_of(at_), begin_.y});
@@ -67,6 +72,11 @@ float Columns::left_of(int column) const {
 }
 
 void Columns::placed(char const* id) {
+  if (!ends_.empty()) {
+    ends_[static_cast<std::size_t>(at_)] += Card::wanted_height(id) + gap_;
+    at_ = (at_ + 1) % columns_;
+    return;
+  }
   highest_ = std::max(highest_, Card::wanted_height(id));
   if (++at_ == columns_) end_row();
 }
@@ -80,7 +90,10 @@ void Columns::end_row() {
 }
 
 Columns::~Columns() {
-  if (at_ > 0) end_row();
+  if (!ends_.empty())
+    begin_.y = std::ranges::max(ends_);
+  else if (at_ > 0)
+    end_row();
   ImGui::PopID();
   ImGui::SetCursorScreenPos(begin_);
 }

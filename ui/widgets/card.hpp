@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "ui/frame.hpp"
 
 namespace waggle::ui {
@@ -25,11 +28,13 @@ class Card {
   bool seen_;
 };
 
-/// Cards side by side, as many a row as fit at `least` units, at most `most`; all of a row end at
-/// the same height.
+/// Cards side by side, as many a row as fit at `least` units, at most `most`. In rows all of one
+/// end at the same height; stacked, each stands close below the one above it.
 class Columns {
  public:
-  Columns(Frame const& frame, char const* id, float least, int most);
+  enum class Fill : std::uint8_t { rows, stacked };
+
+  Columns(Frame const& frame, char const* id, float least, int most, Fill fill = Fill::rows);
   ~Columns();
   Columns(Columns const&) = delete;
   Columns& operator=(Columns const&) = delete;
@@ -60,8 +65,9 @@ class Columns {
   ImVec2 begin_;
   int at_ = 0;
   int row_ = 0;
-  float row_height_ = 0;  // of the last frame
-  float highest_ = 0;     // of this frame's row so far
+  float row_height_ = 0;     // of the last frame
+  float highest_ = 0;        // of this frame's row so far
+  std::vector<float> ends_;  // of each column so far, where they are stacked
   ImGuiID id_;
 };
 

@@ -242,7 +242,7 @@ void chart(Frame const& frame,
   auto const left = look.over_time
                         ? fill(Text::minutes_ago,
                                frame.language,
-                               {duration(plot.x.high - plot.x.low, frame.language)})
+                               {rough_duration(plot.x.high - plot.x.low, frame.language)})
                         : cat(frame.tr(Text::epochs_axis), " ", std::llround(plot.x.low));
   auto const right =
       look.over_time ? std::string(frame.tr(Text::now)) : cat(std::llround(plot.x.high));

@@ -11,7 +11,7 @@ void fact(Frame const& frame, Text name, std::string_view value) {
   float const label = std::min(frame.px(170), ImGui::GetContentRegionAvail().x * 0.4F);
   text(frame, Font::body, c.muted, fitted(frame, Font::body, frame.tr(name), label));
   ImGui::SameLine(begin + label, 0);
-  text(frame, Font::body, c.text, value);
+  wrapped(frame, Font::body, c.text, value);
 }
 
 }  // namespace waggle::ui

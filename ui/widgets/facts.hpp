@@ -5,7 +5,8 @@
 
 namespace waggle::ui {
 
-/// A name and its value on one line; a value that does not fit is cut and shown whole on hovering.
+/// A name, and beside it its value on as many lines as it takes: a key or an address is of use
+/// whole only.
 void fact(Frame const& frame, Text name, std::string_view value);
 
 }  // namespace waggle::ui
