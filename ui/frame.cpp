@@ -6,6 +6,8 @@
 
 #include "core/base/utf8.hpp"
 
+#include "ui/lines.hpp"
+
 namespace waggle::ui {
 
 node::TaskView const* Frame::task() const {
@@ -76,11 +78,16 @@ void text(Frame const& frame, Font font, Colour colour, std::string_view words) 
 }
 
 void wrapped(Frame const& frame, Font font, Colour colour, std::string_view words) {
+  float const room = ImGui::GetContentRegionAvail().x;
+  std::string broken;
+  if (words.find('\n') != std::string_view::npos || measure(frame, font, words).x > room) {
+    broken =
+        lines(words, room, [&](std::string_view letter) { return measure(frame, font, letter).x; });
+    words = broken;
+  }
   ImGui::PushFont(frame.fonts.get(font));
   ImGui::PushStyleColor(ImGuiCol_Text, packed(colour));
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x);
   ImGui::TextUnformatted(words.data(), words.data() + words.size());
-  ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
   ImGui::PopFont();
 }

@@ -17,7 +17,7 @@ namespace waggle::ui {
 namespace {
 
 constexpr float kRow = 42;
-constexpr float kTightRow = 36;
+constexpr float kTightRow = 38;
 constexpr float kDot = 9;
 
 // A ring where nothing is heard, so that colour alone does not tell.

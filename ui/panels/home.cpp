@@ -221,7 +221,7 @@ void figures(Frame const& frame, node::TaskView const& t) {
   auto const* const unit = frame.tr(Text::samples_per_second);
   bool const computes = t.state == "training" || t.state == "finishing";
   double const own = computes ? t.samples_per_second : 0;
-  Columns row(frame, "figures", 190, 4);
+  Columns row(frame, "figures", 180, 4);
   row.card("own", [&] {
     figure(frame,
            frame.tr(Text::you_compute, Text::it_computes),

@@ -27,7 +27,10 @@ std::string known(std::optional<double> value, int significant) {
 
 void figures(Frame const& frame, node::TaskView const& t) {
   auto const& l = frame.language;
-  Columns row(frame, "figures", 165, 5);
+  bool const swarms = t.swarm_loss && t.swarm_loss_peers > 1;
+  int const shown =
+      2 + (t.test_accuracy ? 1 : 0) + (swarms || t.test_loss ? 1 : 0) + (t.learning_rate ? 1 : 0);
+  Columns row(frame, "figures", 165, shown);
   row.card("epoch", [&] {
     figure(frame,
            frame.tr(Text::epoch),
@@ -51,7 +54,7 @@ void figures(Frame const& frame, node::TaskView const& t) {
            {},
            frame.tr(Text::loss_hint, Text::loss_hint_there));
   });
-  if (t.swarm_loss && t.swarm_loss_peers > 1)
+  if (swarms)
     row.card("swarm_loss", [&] {
       figure(frame,
              frame.tr(Text::swarm_loss),
@@ -82,7 +85,7 @@ void curves(Frame const& frame, TaskCurves const& past) {
   ChartLook look;
   look.height = 250;
   look.over_time = false;
-  Columns row(frame, "curves", 380, 2);
+  Columns row(frame, "curves", 380, past.accuracy.empty() ? 1 : 2);
   row.card("loss_curve", [&] {
     heading(frame, frame.tr(Text::loss_chart));
     std::array<Series, 3> const series{

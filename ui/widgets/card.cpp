@@ -50,6 +50,8 @@ Columns::Columns(Frame const& frame, char const* id, float least, int most, Fill
   float const available = ImGui::GetContentRegionAvail().x;
   available_ = available;
   columns_ = std::clamp(static_cast<int>((available + gap_) / (frame.px(least) + gap_)), 1, most);
+  // Four in rows of three would leave one alone.
+  if (most % 2 == 0 && columns_ == most - 1) columns_ = most / 2;
   ImGui::PushID(id);
   id_ = ImGui::GetID("row");
   if (fill == Fill::stacked) ends_.assign(static_cast<std::size_t>(columns_), begin_.y);
