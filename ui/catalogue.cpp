@@ -436,6 +436,7 @@ constexpr std::array kCatalogue{
     Entry{Text::said_gpu_power_range, "its driver allows {}; set gpu_power_cap to one of these, or to 0", "驱动允许 {}；请将 gpu_power_cap 设在此范围内，或设为 0"},
     Entry{Text::said_gpu_power, "gpu_power_cap of {} W is not held: {}", "gpu_power_cap（{} 瓦）未能生效：{}"},
     Entry{Text::said_gpu_no_driver, "NVIDIA's driver does not answer ({}); install it, or set gpu_power_cap to 0", "NVIDIA 驱动没有响应（{}）；请安装驱动，或将 gpu_power_cap 设为 0"},
+    Entry{Text::said_alone, "alone", "没有其他人"},
 };
 // clang-format on
 

@@ -55,7 +55,7 @@ std::size_t letter_size(std::string_view words) {
 std::string grouped(std::uint64_t value) {
   auto out = cat(value);
   for (auto at = static_cast<std::ptrdiff_t>(out.size()) - 3; at > 0; at -= 3)
-    out.insert(static_cast<std::size_t>(at), ",");
+    out.insert(static_cast<std::size_t>(at), 1, ',');
   return out;
 }
 
@@ -75,6 +75,17 @@ std::string count(double value, Language language) {
   if (size < 1e6 && value > 0) return grouped(static_cast<std::uint64_t>(std::llround(value)));
   if (size < 1e9) return cat(decimal(value / 1e6), " M");
   return cat(decimal(value / 1e9), " G");
+}
+
+std::string speed(double value, Language language) {
+  return std::abs(value) < 1000 ? decimal(value) : count(value, language);
+}
+
+std::string kilowatt_hours(double kwh) {
+  double const wh = 1000 * kwh;
+  if (wh > 0 && wh < 0.05) return "< 0.1 Wh";
+  if (wh < 10) return cat(fixed(wh, wh == std::floor(wh) ? 0 : 1), " Wh");
+  return wh < 1000 ? cat(decimal(wh), " Wh") : cat(decimal(kwh), " kWh");
 }
 
 std::string bytes(double value) {

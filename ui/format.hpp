@@ -13,6 +13,10 @@ namespace waggle::ui {
 
 /// 950, 12,345, 1.23 M (English) or 123.4 万 (Chinese).
 [[nodiscard]] std::string count(double value, Language language);
+/// So many a second: 0.4, 12.3, 850, 4,297.
+[[nodiscard]] std::string speed(double value, Language language);
+/// Electricity: 0.2 Wh, 169 Wh, 1.23 kWh.
+[[nodiscard]] std::string kilowatt_hours(double kwh);
 /// 0.4, 12.3, 850.
 [[nodiscard]] std::string decimal(double value, int significant = 3);
 /// 512 B, 1.5 MB; powers of 1000.

@@ -73,8 +73,7 @@ void text(Frame const& frame, Font font, Colour colour, std::string_view words) 
   ImGui::TextUnformatted(shown.data(), shown.data() + shown.size());
   ImGui::PopStyleColor();
   ImGui::PopFont();
-  if (shown.size() != words.size() && ImGui::IsItemHovered())
-    ImGui::SetTooltip("%.*s", static_cast<int>(words.size()), words.data());
+  if (shown.size() != words.size() && ImGui::IsItemHovered()) tooltip(frame, words);
 }
 
 void wrapped(Frame const& frame, Font font, Colour colour, std::string_view words) {
@@ -105,6 +104,36 @@ void draw_text(Frame const& frame,
                packed(colour),
                words.data(),
                words.data() + words.size());
+}
+
+void tooltip(Frame const& frame, std::string_view words) {
+  constexpr float kWidest = 360;
+  auto const broken = lines(words, frame.px(kWidest), [&](std::string_view letter) {
+    return measure(frame, Font::body, letter).x;
+  });
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(frame.px(space::m), frame.px(space::s)));
+  ImGui::BeginTooltip();
+  ImGui::PushFont(frame.fonts.get(Font::body));
+  ImGui::TextUnformatted(broken.data(), broken.data() + broken.size());
+  ImGui::PopFont();
+  ImGui::EndTooltip();
+  ImGui::PopStyleVar();
+}
+
+void tab_stop(Frame const& frame) {
+  auto* const tab = frame.tab;
+  if (tab == nullptr) return;
+  if (tab->count == tab->wanted) {
+    ImGui::SetKeyboardFocusHere();
+    tab->y = ImGui::GetCursorScreenPos().y;
+  }
+  ++tab->count;
+}
+
+void tab_stopped(Frame const& frame) {
+  auto* const tab = frame.tab;
+  // Items of a card out of sight leave the last item as it was: the first one that asks is right.
+  if (tab != nullptr && tab->current < 0 && ImGui::IsItemFocused()) tab->current = tab->count - 1;
 }
 
 void gap(Frame const& frame, float units) {

@@ -21,6 +21,16 @@
 
 namespace waggle::ui {
 
+/// The order in which Tab goes through what can be pressed or typed into, as it is drawn; ImGui
+/// 1.86 stops at text fields only.
+struct TabOrder {
+  int count = 0;     ///< stops of this frame so far; between frames those of the last one
+  int current = -1;  ///< the one that has the keyboard; -1: none
+  int wanted = -1;   ///< the one that shall have it; -1: none
+  int patience = 0;  ///< frames until a wanted one is given up
+  float y = 0;       ///< where the wanted one stands, in pixels of the display
+};
+
 /// What a panel may know, and what it may ask for, during one frame. A panel is a function of this
 /// and of its own small state; it takes no lock, starts no work and keeps no pointer past the
 /// frame.
@@ -39,6 +49,8 @@ struct Frame {
   bool wants_examples = false;                       ///< this frame shows them
   std::span<node::SettingView const> settings = {};  ///< of the node shown, else of waggle.toml
   Edits* edits = nullptr;  ///< what was just changed; null: nothing can be
+
+  TabOrder* tab = nullptr;  ///< null: Tab does nothing
 
   std::vector<node::Command> commands;           ///< to be sent after the frame
   std::vector<MachineRequest> machine_requests;  ///< likewise
@@ -88,6 +100,12 @@ void draw_text(Frame const& frame,
                                  Font font,
                                  std::string_view words,
                                  float width);
+/// The next item is one at which Tab stops; tab_stopped() follows right behind it.
+void tab_stop(Frame const& frame);
+void tab_stopped(Frame const& frame);
+/// A few words beside the pointer, or the item that the keyboard is at, on as many lines as they
+/// take.
+void tooltip(Frame const& frame, std::string_view words);
 /// Vertical room.
 void gap(Frame const& frame, float units);
 

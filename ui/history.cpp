@@ -216,7 +216,11 @@ void History::add_task(node::Snapshot const& s, node::TaskView const& task) {
            Text::event_round_averaged,
            {cat(round.epoch), cat(round.group.size()), literal(round.seconds)});
     else if (!round.why.empty())
-      line(s.time, LogLine::Level::warning, Text::event_round_alone, {cat(round.epoch), round.why});
+      line(s.time,
+           // Where nobody else is, nothing went wrong.
+           round.why == "alone" ? LogLine::Level::info : LogLine::Level::warning,
+           Text::event_round_alone,
+           {cat(round.epoch), round.why});
     last.round = round.epoch;
   }
   for (auto const& id : task.ignored_peers)

@@ -82,7 +82,7 @@ void row(Frame& frame, Machine const& machine, float width, bool wide, bool tigh
               chosen ? c.text : c.muted,
               letter);
     dot(frame, list, {at.x + size.x - frame.px(8), at.y + frame.px(9)}, machine);
-    if (hovered) ImGui::SetTooltip("%s\n%s", machine.name.c_str(), words.c_str());
+    if (hovered) tooltip(frame, cat(machine.name, "\n", words));
     return;
   }
   float const left = at.x + indent;
@@ -98,8 +98,10 @@ void row(Frame& frame, Machine const& machine, float width, bool wide, bool tigh
   auto const below = fitted(frame, Font::small, words, room);
   draw_text(frame, list, Font::small, {left, y}, c.muted, below);
   if (hovered && (shown != machine.name || below != words || !machine.why.empty()))
-    ImGui::SetTooltip(
-        "%s\n%s", machine.name.c_str(), machine.why.empty() ? words.c_str() : machine.why.c_str());
+    tooltip(frame,
+            cat(machine.name,
+                "\n",
+                machine.why.empty() ? words : sentence(translated(machine.why, frame.language))));
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ void place(Frame const& frame, Place const& p, bool wide, bool tight, ShellState
               chosen ? c.text : c.muted,
               words);
   } else if (hovered) {
-    ImGui::SetTooltip("%s", words);
+    tooltip(frame, words);
   }
 }
 
@@ -171,6 +171,30 @@ void shortcuts(ShellState& state) {
     if (ImGui::IsKeyPressed('1' + i, false)) state.panel = static_cast<Panel>(i);
 }
 
+// Tab and Shift+Tab, before anything is drawn.
+void tab_begin(TabOrder& tab) {
+  auto const& io = ImGui::GetIO();
+  if (!io.KeyCtrl && !io.KeyAlt && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Tab)) &&
+      tab.count > 0) {
+    constexpr int kPatience = 4;
+    int const step = io.KeyShift ? -1 : 1;
+    int const from = tab.current < 0 && io.KeyShift ? 0 : tab.current;
+    tab.wanted = (from + step + tab.count) % tab.count;
+    tab.patience = kPatience;
+  }
+  tab.count = 0;
+  tab.current = -1;
+}
+
+// Behind what is drawn, in the window that scrolls: a card out of sight takes no focus.
+void tab_end(TabOrder& tab) {
+  if (tab.current == tab.wanted || --tab.patience < 0) tab.wanted = -1;
+  if (tab.wanted < 0) return;
+  float const top = ImGui::GetWindowPos().y;
+  if (tab.y < top || tab.y > top + 0.9F * ImGui::GetWindowHeight())
+    ImGui::SetScrollFromPosY(tab.y - top, 0.3F);
+}
+
 }  // namespace
 
 char const* name(Panel panel) {
@@ -181,10 +205,13 @@ void draw_shell(Frame& frame, ShellState& state) {
   frame.edits = &state.edits;
   state.edits.settle(frame.settings, ImGui::GetTime());
   if (!state.first_run.open) shortcuts(state);
+  frame.tab = &state.tab;
+  tab_begin(state.tab);
   auto const size = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(size);
   ImGui::PushFont(frame.fonts.get(Font::body));
+  ImGui::PushAllowKeyboardFocus(false);  // Tab is ours
   ImGui::Begin("waggle",
                nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
@@ -227,8 +254,10 @@ void draw_shell(Frame& frame, ShellState& state) {
   float const wanted = ImGui::GetCursorPosY() + ImGui::GetScrollY();
   ImGui::EndChild();
   ImGui::GetStateStorage()->SetFloat(height_key, wanted);
+  tab_end(state.tab);
   ImGui::EndChild();
   ImGui::End();
+  ImGui::PopAllowKeyboardFocus();
   ImGui::PopFont();
 }
 

@@ -45,6 +45,7 @@ struct ShellState {
   SettingsState settings;
   FirstRunState first_run;
   Edits edits;
+  TabOrder tab;
   std::string trouble;  ///< why the last command was not taken; empty: it was
 };
 

@@ -460,6 +460,7 @@ enum class Text : std::uint16_t {
   said_gpu_power_range,
   said_gpu_power,
   said_gpu_no_driver,
+  said_alone,
   count_,  ///< how many there are; no text
 };
 

@@ -63,6 +63,20 @@ TEST_CASE("memory is counted as it is sold") {
   CHECK(binary_bytes(1023.9) == "1 KiB");
 }
 
+TEST_CASE("a speed is grouped once it is large") {
+  CHECK(speed(0.4, Language::english) == "0.400");
+  CHECK(speed(51.94, Language::english) == "51.9");
+  CHECK(speed(4297.3, Language::english) == "4,297");
+}
+
+TEST_CASE("a little electricity is said with one digit") {
+  CHECK(kilowatt_hours(0) == "0 Wh");
+  CHECK(kilowatt_hours(0.0000065) == "< 0.1 Wh");
+  CHECK(kilowatt_hours(0.00021) == "0.2 Wh");
+  CHECK(kilowatt_hours(0.169) == "169 Wh");
+  CHECK(kilowatt_hours(1.234) == "1.23 kWh");
+}
+
 TEST_CASE("shares are written with a digit") {
   CHECK(percent(0) == "0 %");
   CHECK(percent(0.7519) == "75.2 %");

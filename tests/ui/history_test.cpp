@@ -152,6 +152,24 @@ TEST_CASE("rounds are told once each, and the reason where one was not averaged"
   }
   CHECK(lines_with(h, "averaged in a group of 2") == 1);
   CHECK(lines_with(h, "not averaged (nobody came)") == 1);
+  CHECK(h.lines().back().level == LogLine::Level::warning);
+}
+
+TEST_CASE("how long a round took is said in the language, and a round alone is no problem") {
+  History h;
+  auto s = at(100);
+  s.tasks.push_back(training(3));
+  s.tasks[0].last_round =
+      node::RoundView{.epoch = 3, .outcome = "averaged", .group = {"a", "b"}, .seconds = 5.39};
+  h.add(s);
+  CHECK(h.lines().back().text(Language::english) == "Epoch 3: averaged in a group of 2 in 5.4 s");
+  CHECK(h.lines().back().text(Language::chinese) == "第 3 轮：在 2 人小组中平均，用时 5.4 秒");
+  s = at(101);
+  s.tasks.push_back(training(4));
+  s.tasks[0].last_round = node::RoundView{.epoch = 4, .outcome = "alone", .why = "alone"};
+  h.add(s);
+  CHECK(h.lines().back().level == LogLine::Level::info);
+  CHECK(h.lines().back().text(Language::chinese) == "第 4 轮：未平均（没有其他人）");
 }
 
 TEST_CASE("repeated lines are folded, and the log is bounded") {

@@ -88,9 +88,11 @@ void project(Frame const& frame, FirstRunState& state) {
       ImGuiStyleVar_FramePadding,
       ImVec2(frame.px(space::m), (frame.px(38) - frame.fonts.get(Font::body)->FontSize) / 2));
   ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
-  if (ImGui::InputTextWithHint(
-          "##link", frame.tr(Text::join_hint), state.link.data(), state.link.size()))
-    state.wrong = false;
+  tab_stop(frame);
+  bool const edited = ImGui::InputTextWithHint(
+      "##link", frame.tr(Text::join_hint), state.link.data(), state.link.size());
+  tab_stopped(frame);
+  if (edited) state.wrong = false;
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
   gap(frame, space::s);

@@ -40,13 +40,14 @@ bool steerable(Frame const& frame, node::TaskView const& t) {
   return !over(t) && frame.may_steer();
 }
 
+// Pause and Resume are one button to the keyboard: its focus stays when it was pressed.
 void buttons(Frame& frame, node::TaskView const& t, float width) {
   bool const paused = t.state == "paused";
   bool const finishing = t.state == "finishing";
   if (paused) {
     bool const by_rules = t.paused_by == "guest";
     if (button(frame,
-               "resume",
+               "run",
                frame.tr(by_rules ? Text::run_anyway : Text::resume),
                ButtonKind::primary,
                Icon::play,
@@ -54,13 +55,8 @@ void buttons(Frame& frame, node::TaskView const& t, float width) {
                width))
       frame.commands.push_back({.kind = Command::Kind::resume, .prefix = t.prefix});
   } else if (!finishing) {
-    if (button(frame,
-               "pause",
-               frame.tr(Text::pause),
-               ButtonKind::primary,
-               Icon::pause,
-               nullptr,
-               width))
+    if (button(
+            frame, "run", frame.tr(Text::pause), ButtonKind::primary, Icon::pause, nullptr, width))
       frame.commands.push_back({.kind = Command::Kind::pause, .prefix = t.prefix});
   }
   if (!finishing) {
@@ -225,14 +221,14 @@ void figures(Frame const& frame, node::TaskView const& t) {
   row.card("own", [&] {
     figure(frame,
            frame.tr(Text::you_compute, Text::it_computes),
-           decimal(own),
+           speed(own, l),
            unit,
            fill(Text::samples_given, l, {count(static_cast<double>(t.samples_given), l)}));
   });
   row.card("all", [&] {
     figure(frame,
            frame.tr(Text::swarm_computes),
-           decimal(t.swarm_samples_per_second),
+           speed(t.swarm_samples_per_second, l),
            unit,
            fill(Text::epoch_of, l, {cat(t.swarm_epoch)}));
   });
@@ -252,10 +248,6 @@ void figures(Frame const& frame, node::TaskView const& t) {
            {},
            frame.tr(Text::your_share_hint));
   });
-}
-
-std::string kilowatt_hours(double kwh) {
-  return kwh < 1 ? cat(decimal(1000 * kwh), " Wh") : cat(decimal(kwh), " kWh");
 }
 
 void contribution(Frame const& frame, HomeState& state) {
@@ -280,7 +272,7 @@ void contribution(Frame const& frame, HomeState& state) {
       gap(frame, space::m);
     ++at;
     small_figure(frame, number, frame.tr(label), width);
-    if (!hint.empty() && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", hint.c_str());
+    if (!hint.empty() && ImGui::IsItemHovered()) tooltip(frame, hint);
   };
   auto const& m = s.machine;
   one(count(static_cast<double>(given.samples), l), Text::samples);
@@ -320,7 +312,7 @@ void power(Frame& frame) {
   }
 }
 
-void speed(Frame const& frame) {
+void speeds(Frame const& frame) {
   heading(frame, frame.tr(Text::speed_chart));
   auto const& c = frame.colours();
   std::array<Series, 2> const series{
@@ -328,7 +320,7 @@ void speed(Frame const& frame) {
       Series{frame.history.own_speed(), c.accent, frame.tr(Text::you, Text::that_machine), true}};
   ChartLook look;
   look.height = 150;
-  look.y_words = [](double v) { return decimal(v); };
+  look.y_words = [l = frame.language](double v) { return speed(v, l); };
   chart(frame, "speed", series, look);
 }
 
@@ -351,7 +343,7 @@ void draw_home(Frame& frame, HomeState& state) {
         power(frame);
         gap(frame, space::l);
       }
-      speed(frame);
+      speeds(frame);
     });
   }
   if (frame.snapshot->notices.empty()) return;

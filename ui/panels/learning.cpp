@@ -186,6 +186,12 @@ void pictures(Frame const& frame, node::Examples const& examples) {
   }
 }
 
+// A model often begins with the space between two words.
+std::string trimmed(std::string words) {
+  words.erase(0, words.find_first_not_of(' '));
+  return words;
+}
+
 void texts(Frame const& frame, node::Examples const& examples) {
   heading(frame, fill(Text::examples_text_title, frame.language, {cat(examples.epoch)}));
   for (auto const& item : examples.items) {
@@ -194,7 +200,7 @@ void texts(Frame const& frame, node::Examples const& examples) {
     auto const from = item.prompt.size() - std::min(item.prompt.size(), kPromptShown);
     wrapped(
         frame, Font::body, frame.colours().muted, cat("…", printable(item.prompt.substr(from))));
-    wrapped(frame, Font::strong, frame.colours().text, printable(item.text));
+    wrapped(frame, Font::strong, frame.colours().text, trimmed(printable(item.text)));
     gap(frame, space::m);
   }
 }

@@ -61,8 +61,10 @@ void draw_log(Frame& frame, LogState& state) {
       ImGuiStyleVar_FramePadding,
       ImVec2(frame.px(space::m), (frame.px(30) - frame.fonts.get(Font::body)->FontSize) / 2));
   ImGui::SetNextItemWidth(std::min(frame.px(260), ImGui::GetContentRegionAvail().x * 0.5F));
+  tab_stop(frame);
   ImGui::InputTextWithHint(
       "##search", frame.tr(Text::search), state.search.data(), state.search.size());
+  tab_stopped(frame);
   ImGui::PopStyleVar();
   ImGui::PopFont();
   ImGui::SameLine(0, frame.px(space::m));

@@ -93,8 +93,10 @@ bool input(
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(frame.px(space::m), (frame.px(38) - line) / 2));
   ImGui::SetNextItemWidth(width);
+  tab_stop(frame);
   bool const entered = ImGui::InputTextWithHint(
       id, frame.tr(hint), into, size, ImGuiInputTextFlags_EnterReturnsTrue);
+  tab_stopped(frame);
   ImGui::PopStyleVar();
   ImGui::PopFont();
   return entered;

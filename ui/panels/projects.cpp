@@ -202,7 +202,8 @@ void leave_buttons(Frame& frame, std::string const& name, ProjectsState& state) 
     state.leaving.clear();
   }
   ImGui::SameLine(0, frame.px(space::s));
-  if (button(frame, "stay", frame.tr(Text::stay))) state.leaving.clear();
+  // The keyboard stays where it was: a second press too many leaves nothing.
+  if (button(frame, "leave", frame.tr(Text::stay))) state.leaving.clear();
   wrapped(frame, Font::small, frame.colours().warn, frame.tr(Text::leave_text));
 }
 
@@ -359,11 +360,13 @@ void paste(Frame& frame, ProjectsState& state) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(frame.px(space::m), (frame.px(38) - line) / 2));
   ImGui::SetNextItemWidth(room - side - frame.px(space::s));
+  tab_stop(frame);
   bool const entered = ImGui::InputTextWithHint("##link",
                                                 frame.tr(Text::join_hint),
                                                 state.link.data(),
                                                 state.link.size(),
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
+  tab_stopped(frame);
   ImGui::PopStyleVar();
   ImGui::PopFont();
   ImGui::SameLine(0, frame.px(space::s));

@@ -52,13 +52,12 @@ void bars(Frame const& frame, char const* id, std::span<node::SpanView const> sp
                          std::min(frame.px(3), part / 2),
                          ImDrawFlags_RoundCornersTop);
     if (!under) continue;
-    ImGui::SetTooltip("%s",
-                      cat(when(spans[i], width),
-                          "  ",
-                          count(static_cast<double>(spans[i].samples), frame.language),
-                          " ",
-                          frame.tr(Text::samples))
-                          .c_str());
+    tooltip(frame,
+            cat(when(spans[i], width),
+                "  ",
+                count(static_cast<double>(spans[i].samples), frame.language),
+                " ",
+                frame.tr(Text::samples)));
   }
   auto const first = when(spans.front(), width);
   draw_text(frame, list, Font::small, {at.x, at.y + tall + frame.px(space::xs)}, c.muted, first);

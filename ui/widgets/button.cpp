@@ -33,11 +33,13 @@ bool button(Frame const& frame,
   ImGui::PushStyleColor(ImGuiCol_ButtonActive, packed(primary ? c.accent_hover : c.control_hover));
   ImGui::PushStyleVar(ImGuiStyleVar_FrameRounding, frame.px(10));
   auto const at = ImGui::GetCursorScreenPos();
+  tab_stop(frame);
   bool const pressed = ImGui::Button("##button", size);
+  tab_stopped(frame);
   ImGui::PopStyleVar();
   ImGui::PopStyleColor(3);
   ImGui::PopID();
-  if (hint != nullptr && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", hint);
+  if (hint != nullptr && ImGui::IsItemHovered()) tooltip(frame, hint);
 
   auto& list = *ImGui::GetWindowDrawList();
   auto const ink = primary ? c.on_accent : c.text;
@@ -84,7 +86,10 @@ bool segmented(Frame const& frame,
     ImGui::PushStyleColor(ImGuiCol_ButtonHovered, packed(i == chosen ? c.card : c.control_hover));
     ImGui::PushStyleColor(ImGuiCol_ButtonActive, packed(c.card));
     ImGui::PushStyleVar(ImGuiStyleVar_FrameRounding, frame.px(7));
-    if (ImGui::Button("##segment", size) && chosen != i) {
+    tab_stop(frame);
+    bool const pressed = ImGui::Button("##segment", size);
+    tab_stopped(frame);
+    if (pressed && chosen != i) {
       chosen = i;
       changed = true;
     }

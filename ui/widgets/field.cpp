@@ -24,7 +24,9 @@ bool field(Frame const& frame,
       ImGuiStyleVar_FramePadding,
       ImVec2(frame.px(space::m), (frame.px(34) - frame.fonts.get(Font::body)->FontSize) / 2));
   ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
+  tab_stop(frame);
   ImGui::InputTextWithHint("##field", hint, buffer.data(), buffer.size());
+  tab_stopped(frame);
   ImGui::PopStyleVar(2);
   ImGui::PopStyleColor();
   typed = buffer.data();

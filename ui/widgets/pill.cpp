@@ -30,7 +30,7 @@ void pill(Frame const& frame, std::string_view words, Colour colour) {
   draw_text(frame,
             list,
             Font::small,
-            {at.x + frame.px(kSides + kDot + 6), middle - extent.y / 2},
+            {at.x + frame.px(kSides + kDot + 6), middle - extent.y / 2 - frame.px(1)},
             colour,
             words);
   ImGui::Dummy(size);

@@ -8,7 +8,9 @@ RailRow rail_row(Frame const& frame, char const* id, ImVec2 size, bool chosen) {
   RailRow row{};
   row.at = ImGui::GetCursorScreenPos();
   ImGui::PushID(id);
+  tab_stop(frame);
   row.pressed = ImGui::Selectable("##row", chosen, ImGuiSelectableFlags_None, size);
+  tab_stopped(frame);
   ImGui::PopID();
   row.hovered = ImGui::IsItemHovered();
   if (chosen || row.hovered)

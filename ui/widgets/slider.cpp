@@ -32,7 +32,9 @@ bool slider(Frame const& frame,
       ImVec2(frame.px(space::s), (height - frame.fonts.get(Font::body)->FontSize) / 2));
   ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
   ImGui::PushID(id);
+  tab_stop(frame);
   ImGui::SliderInt("##slider", &shown, 0, steps - 1, "", ImGuiSliderFlags_NoInput);
+  tab_stopped(frame);
   ImGui::PopID();
   ImGui::PopStyleVar(4);
   ImGui::PopStyleColor(5);

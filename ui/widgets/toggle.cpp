@@ -17,7 +17,9 @@ bool toggle(Frame const& frame, char const* id, char const* words, bool& on) {
   float const words_room = std::max(frame.px(40), room - track.x - between);
   auto const extent = face->CalcTextSizeA(face->FontSize, 1e9F, words_room, words);
   float const height = std::max(track.y, extent.y) + frame.px(6);
+  tab_stop(frame);
   bool const pressed = ImGui::InvisibleButton(id, {track.x + between + extent.x, height});
+  tab_stopped(frame);
   if (pressed) on = !on;
   bool const hovered = ImGui::IsItemHovered() || ImGui::IsItemFocused();
   auto& list = *ImGui::GetWindowDrawList();
