@@ -260,6 +260,7 @@ constexpr std::array kCatalogue{
     Entry{Text::power_medium_hint, "Half of the cores. Good while you work.", "一半的核心。适合边工作边运行。"},
     Entry{Text::power_full_hint, "All cores, at the lowest priority. Good when you are away.", "全部核心，最低优先级。适合离开时运行。"},
     Entry{Text::set_by_flag, "{}, set on the command line until it ends", "{}，由命令行指定，直到程序结束"},
+    Entry{Text::slider_hint, "Space, then the arrow keys; space again ends.", "按空格键后用方向键调整，再按空格键结束。"},
     Entry{Text::never, "never", "从不"},
     Entry{Text::limit_threads, "Cores for training", "训练使用的核心数"},
     Entry{Text::limit_threads_auto, "as the power says", "由功率档位决定"},

@@ -24,11 +24,13 @@ namespace waggle::ui {
 /// The order in which Tab goes through what can be pressed or typed into, as it is drawn; ImGui
 /// 1.86 stops at text fields only.
 struct TabOrder {
-  int count = 0;     ///< stops of this frame so far; between frames those of the last one
-  int current = -1;  ///< the one that has the keyboard; -1: none
-  int wanted = -1;   ///< the one that shall have it; -1: none
-  int patience = 0;  ///< frames until a wanted one is given up
-  float y = 0;       ///< where the wanted one stands, in pixels of the display
+  int count = 0;      ///< stops of this frame so far; between frames those of the last one
+  int rail = 0;       ///< how many of them stand in the navigation
+  bool fresh = true;  ///< a panel was just opened: Tab begins with its first one
+  int current = -1;   ///< the one that has the keyboard; -1: none
+  int wanted = -1;    ///< the one that shall have it; -1: none
+  int patience = 0;   ///< frames until a wanted one is given up
+  float y = 0;        ///< where the wanted one stands, in pixels of the display
 };
 
 /// What a panel may know, and what it may ask for, during one frame. A panel is a function of this

@@ -11,7 +11,8 @@ namespace waggle::ui {
 
 void Keys::on_key(GLFWwindow* window, int key, int scancode, int action, int mods) {
   if (action == GLFW_PRESS) down_.push_back(key);
-  if (action == GLFW_RELEASE && std::ranges::find(down_, key) != down_.end())
+  // Also of a key that went down earlier: Shift is up only once Tab was looked at.
+  if (action == GLFW_RELEASE && !down_.empty())
     up_.push_back({key, scancode, mods});
   else
     ImGui_ImplGlfw_KeyCallback(window, key, scancode, action, mods);

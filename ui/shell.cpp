@@ -168,7 +168,10 @@ void shortcuts(ShellState& state) {
   auto const& io = ImGui::GetIO();
   if (!io.KeyCtrl) return;
   for (int i = 0; i < kPanelCount; ++i)
-    if (ImGui::IsKeyPressed('1' + i, false)) state.panel = static_cast<Panel>(i);
+    if (ImGui::IsKeyPressed('1' + i, false)) {
+      state.panel = static_cast<Panel>(i);
+      state.tab.fresh = true;
+    }
 }
 
 // Tab and Shift+Tab, before anything is drawn.
@@ -178,7 +181,10 @@ void tab_begin(TabOrder& tab) {
       tab.count > 0) {
     constexpr int kPatience = 4;
     int const step = io.KeyShift ? -1 : 1;
-    int const from = tab.current < 0 && io.KeyShift ? 0 : tab.current;
+    int const from = tab.fresh                        ? tab.rail - 1 + (io.KeyShift ? 1 : 0)
+                     : tab.current < 0 && io.KeyShift ? 0
+                                                      : tab.current;
+    tab.fresh = false;
     tab.wanted = (from + step + tab.count) % tab.count;
     tab.patience = kPatience;
   }
@@ -223,6 +229,7 @@ void draw_shell(Frame& frame, ShellState& state) {
     rail(frame, wide, state);
     ImGui::SameLine(0, 0);
   }
+  state.tab.rail = state.tab.count;
   float const side = frame.px(wide ? space::xl : space::l);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(side, frame.px(wide ? 22 : space::l)));
   // Each panel keeps its own scroll.

@@ -278,6 +278,7 @@ enum class Text : std::uint16_t {
   power_medium_hint,
   power_full_hint,
   set_by_flag,
+  slider_hint,
   never,
   limit_threads,
   limit_threads_auto,

@@ -45,12 +45,15 @@ const tenth = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
 const share = (value) => new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 }).format(value);
 const count = (value) => (value >= 1e6 ? short : whole).format(value);
 
-function bytes(value) {
-  const units = ["B", "kB", "MB", "GB", "TB"];
+function sized(value, step, units) {
   let at = 0;
-  while (value >= 1000 && at < units.length - 1) { value /= 1000; ++at; }
+  while (value >= step && at < units.length - 1) { value /= step; ++at; }
   return `${at === 0 || value >= 100 ? whole.format(value) : tenth.format(value)} ${units[at]}`;
 }
+
+const bytes = (value) => sized(value, 1000, ["B", "kB", "MB", "GB", "TB"]);
+// As memory is sold, and as the settings count memory and disk.
+const binary = (value) => sized(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB"]);
 
 function duration(seconds) {
   const unit = (value, name) => new Intl.NumberFormat(language, { style: "unit", unit: name, unitDisplay: "short", maximumFractionDigits: 0 }).format(value);
@@ -217,16 +220,19 @@ function show_hardware(snapshot) {
   if (known(machine.cpu)) fact("cpu", gauge(machine.cpu, share(machine.cpu)));
   if (machine.memory_total > 0) {
     const used = machine.memory_total - machine.memory_available;
-    fact("memory", gauge(used / machine.memory_total, word("used_of", bytes(used), bytes(machine.memory_total))));
+    fact("memory", gauge(used / machine.memory_total, word("used_of", binary(used), binary(machine.memory_total))));
   }
   for (const gpu of machine.gpus ?? []) {
     const figures = [known(gpu.busy) ? share(gpu.busy) : null, known(gpu.celsius) ? `${whole.format(gpu.celsius)} °C` : null, known(gpu.watts) ? `${whole.format(gpu.watts)} W` : null];
     fact("gpu", known(gpu.busy) ? gauge(gpu.busy, `${gpu.name} ${figures.filter(known).join(", ")}`) : gpu.name);
   }
-  if (machine.disk_available > 0) fact("disk", bytes(machine.disk_available));
+  if (machine.disk_available > 0) fact("disk", binary(machine.disk_available));
   if (known(machine.celsius)) fact("heat", `${whole.format(machine.celsius)} °C`);
   if (machine.has_battery && known(machine.battery_percent)) fact("battery", word(machine.on_battery ? "on_battery" : "on_mains", share(machine.battery_percent / 100)));
-  if (guest.threads > 0) fact("power", word("power_value", word(guest.power), whole.format(guest.threads), share(guest.duty)));
+  if (guest.threads > 0) {
+    const what = [word(guest.power), whole.format(guest.threads), share(guest.duty)];
+    fact("power", guest.threads === 1 ? word("power_one", what[0], what[2]) : word("power_value", ...what));
+  }
   fact("traffic", word("traffic_value", bytes(snapshot.socket_bytes_in), bytes(snapshot.socket_bytes_out)));
   fact("table", word("table_value", whole.format(snapshot.dht_table), whole.format(snapshot.dht_records)));
   byId("hardware").replaceChildren(...facts);
@@ -237,9 +243,9 @@ function show_peers(snapshot) {
     const name = make("td", "mono", brief(peer.id));
     name.title = `${peer.id}\n${peer.agent}`;
     const way = peer.relayed ? "relayed" : peer.inbound ? "direct_in" : "direct_out";
-    const address = make("td", "mono", peer.address.split("/p2p/")[0]);
+    const address = make("td", "mono spare", peer.address.split("/p2p/")[0]);
     address.title = peer.address;
-    return make("tr", "", name, address, make("td", "", word(way)),
+    return make("tr", "", name, address, make("td", "spare", word(way)),
       make("td", "number", peer.round_trip_ms === null ? "–" : `${tenth.format(peer.round_trip_ms)} ms`),
       make("td", "number", bytes(peer.bytes_in)), make("td", "number", bytes(peer.bytes_out)), make("td", "number", duration(peer.connected_for)));
   });

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The window under Xvfb: pictures of every panel, compared with those kept in tests/ui/references, and a real window on a real node, pressed by xdotool.
 
-tests/ui/run.py --renew-references draws the kept pictures anew: look at each before it is committed.
+tests/ui/run.py NAME… runs those tests only. tests/ui/run.py --renew-references draws the kept pictures anew: look at each before it is committed.
 """
 import json
 import os
@@ -169,6 +169,100 @@ def real_window():
             node.end()
 
 
+class Keys:
+    """A window under xdotool, by the keyboard alone; its pictures are of the whole display."""
+
+    def __init__(self, environment):
+        self.environment = environment
+
+    def xdotool(self, *words):
+        return subprocess.run(["xdotool", *map(str, words)], env=self.environment, capture_output=True, text=True, timeout=60).stdout.strip()
+
+    def appears(self):
+        found = until(90, lambda: self.xdotool("search", "--onlyvisible", "--name", "^Waggle$"))
+        assert found, "no window appears"
+        time.sleep(2)
+        self.xdotool("windowfocus", found.splitlines()[0])  # no window manager here gives it the keys
+        time.sleep(1)
+
+    def press(self, key, times=1):
+        for _ in range(times):
+            self.xdotool("key", key)
+            time.sleep(0.3)
+
+    def type(self, words):
+        self.xdotool("type", "--delay", "60", words)
+        time.sleep(0.3)
+
+    def at(self, panel, stop):
+        """Goes to a panel by its number, and there to what Tab reaches as its `stop`th, from 0."""
+        self.press(f"ctrl+{panel}")
+        time.sleep(0.5)
+        self.press("Tab", stop + 1)
+
+
+def keyboard():
+    """Controls of each kind are reached by Tab and pressed by the space bar: pause, power, a slider, a toggle, a field, a link, and leaving, which asks first."""
+    with tempfile.TemporaryDirectory(prefix="waggle-ui-") as folder, Display() as display:
+        folder = pathlib.Path(folder)
+        node = swarm.Waggle("publish", swarm.lay_out_task(folder / "task"), "--run", data_dir=folder / "node")
+        window = None
+        try:
+            node.wait_for("published", 120)
+            state = lambda: (node.status()["tasks"] or [{}])[0].get("state")  # noqa: E731
+            setting = lambda name: next((s["value"] for s in node.status()["settings"] if s["name"] == name), None)  # noqa: E731
+            assert until(180, lambda: state() == "training"), "the node does not train"
+            environment = {**os.environ, "DISPLAY": display.name, "LIBGL_ALWAYS_SOFTWARE": "1", "LC_ALL": "C"}
+            window = subprocess.Popen([swarm.WAGGLE, "window", "--data-dir", folder / "node"], env=environment, stdin=subprocess.DEVNULL)
+            keys = Keys(environment)
+            keys.appears()
+            time.sleep(2)  # the first snapshot comes within one second
+            keys.at(1, 0)
+            for wanted in ("paused", "training", "paused"):  # the focus stays on the one button
+                keys.press("space")
+                assert until(30, lambda: state() == wanted), f"pressed, but the task is {state()}, not {wanted}"
+                time.sleep(2)
+            keys.press("Tab", 5)  # finish, three spans of time, the first of three powers
+            keys.press("space")
+            assert until(20, lambda: setting("power") == '"light"'), setting("power")
+            keys.press("shift+Tab", 5)
+            keys.press("space")
+            assert until(30, lambda: state() == "training"), "Shift+Tab does not go back"
+            keys.at(4, 3)  # the first slider; how many cores is held by a flag here
+            for key in ("space", "Left", "Left", "space"):
+                keys.press(key)
+            assert until(20, lambda: setting("cpu_share") == "90"), setting("cpu_share")
+            keys.at(8, 9)
+            keys.type("Bees")
+            keys.press("Return")
+            assert until(20, lambda: setting("team") == '"Bees"'), setting("team")
+            keys.at(8, 11)
+            keys.press("space")
+            assert until(20, lambda: setting("client") == "true"), setting("client")
+            keys.at(5, 2)
+            keys.type("waggle:nobody_has_this?peer=/ip4/127.0.0.1/tcp/9")
+            keys.press("Return")
+            looked = lambda: [k["prefix"] for k in node.status()["known_tasks"] if k["source"] == "link"]  # noqa: E731
+            assert until(20, lambda: looked() == ["nobody_has_this"]), looked()
+            keys.at(7, 0)
+            keys.type("connected")
+            assert window.poll() is None
+            keys.at(5, 2)  # the new card's own button came first
+            keys.press("space", 2)  # asks, and then stays
+            time.sleep(2)
+            assert state() == "training", "the project was left without being asked"
+            keys.press("space")  # asks
+            keys.press("shift+Tab")
+            keys.press("space")
+            assert until(90, lambda: node.process.poll() is not None), "leaving was confirmed, but the node goes on with its only task"
+            window.send_signal(signal.SIGTERM)
+            assert window.wait(20) == 0
+        finally:
+            if window is not None and window.poll() is None:
+                window.kill()
+            node.end()
+
+
 def first_run():
     """A first start computes nothing and is seen by nobody until its three screens were answered, by the keyboard alone; a second one asks nothing."""
     with tempfile.TemporaryDirectory(prefix="waggle-ui-") as folder, Display() as display:
@@ -216,8 +310,10 @@ def main():
     if sys.argv[1:] == ["--renew-references"]:
         renew_references()
         return 0
+    wanted = sys.argv[1:]
+    tests = [test for test in (pictures, pictures_can_fail, first_run, real_window, keyboard) if not wanted or test.__name__ in wanted]
     counts = {"passed": 0, "failed": 0}
-    for test in (pictures, pictures_can_fail, first_run, real_window):
+    for test in tests:
         try:
             test()
             counts["passed"] += 1

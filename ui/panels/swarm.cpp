@@ -127,7 +127,8 @@ void last_round(Frame const& frame, node::TaskView const* t) {
        Font::strong,
        averaged ? c.text : c.warn,
        cat(fill(Text::epoch_of, l, {cat(r.epoch)}), " · ", said));
-  if (!r.why.empty()) wrapped(frame, Font::body, c.muted, translated(r.why, l));
+  if (!r.why.empty() && r.why != r.outcome)
+    wrapped(frame, Font::body, c.muted, sentence(translated(r.why, l)));
   text(frame,
        Font::small,
        c.muted,

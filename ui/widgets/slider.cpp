@@ -54,6 +54,8 @@ bool slider(Frame const& frame,
             {grab_left ? to.x - inset - extent.x : from.x + inset, (from.y + to.y - extent.y) / 2},
             c.text,
             said);
+  if (ImGui::IsItemFocused() && ImGui::GetIO().NavVisible && !active)
+    tooltip(frame, frame.tr(Text::slider_hint));
   if (!done || shown == value) return false;
   value = shown;
   return true;
