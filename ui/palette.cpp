@@ -13,7 +13,7 @@ constexpr Palette kDark{
     .card = rgb(0x1d2027),
     .card_border = rgb(0x2a2e38),
     .control = rgb(0x2a2e38),
-    .control_hover = rgb(0x353a46),
+    .control_hover = rgb(0x343945),
     .chosen = rgb(0x23272f),
     .grid = rgb(0x2c313b),
     .text = rgb(0xeceef2),

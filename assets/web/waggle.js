@@ -140,7 +140,7 @@ function show_task(card, task) {
   card.command = paused ? "resume" : "pause";
   card.main.textContent = word(resting ? "run_anyway" : paused ? "start" : "pause");
   card.main.className = paused ? "primary" : "";
-  card.main.disabled = over || task.state === "finishing";
+  card.main.disabled = over || task.state === "finishing" || task.state === "waiting";
   card.finish.disabled = over || task.state === "finishing" || waits;
   const fetching = task.state === "fetching";
   const [done, all] = fetching ? [task.fetch_done, task.fetch_total] : [task.swarm_samples, task.target_batch_size];

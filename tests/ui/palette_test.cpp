@@ -44,7 +44,15 @@ TEST_CASE("every text colour reads well on every surface it stands on, in both t
       for (auto const ink : {p.text, p.muted, p.accent, p.swarm, p.good, p.warn, p.bad})
         CHECK(contrast(ink, surface) >= 4.5);
     }
-    for (auto const face : {p.control, p.control_hover}) CHECK(contrast(p.text, face) >= 4.5);
+    for (auto const face : {p.control, p.control_hover, p.chosen})
+      CHECK(contrast(p.text, face) >= 4.5);
+    for (auto const ink : {p.muted, p.accent}) CHECK(contrast(ink, p.chosen) >= 4.5);
+    // Beneath the pointer a place in the rail is half chosen.
+    CHECK(contrast(p.muted, blend(with_alpha(p.chosen, 0.5), p.rail)) >= 4.5);
+    CHECK(contrast(p.muted, p.control_hover) >= 4.5);
+    // The ring around what the keyboard is at, on what it may lie: a shape.
+    for (auto const surface : {p.background, p.card, p.rail, p.control})
+      CHECK(contrast(p.accent, surface) >= 3);
     CHECK(contrast(p.muted, p.control) >= 4.5);
     CHECK(contrast(p.on_accent, p.accent_fill) >= 4.5);
     CHECK(contrast(p.on_accent, p.accent_hover) >= 4.5);

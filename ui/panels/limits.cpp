@@ -47,7 +47,7 @@ bool label(Frame const& frame, char const* setting, Text words) {
   auto const* const known = frame.setting(setting);
   if (known == nullptr) return false;
   auto const& c = frame.colours();
-  text(frame, Font::body, c.text, frame.tr(words));
+  wrapped(frame, Font::body, c.text, frame.tr(words));
   gap(frame, space::xs);
   if (known->from != "flag") return true;
   text(frame, Font::body, c.muted, fill(Text::set_by_flag, frame.language, {known->value}));
@@ -93,7 +93,7 @@ void yes_or_no(Frame& frame, char const* setting, Text words) {
   if (known == nullptr) return;
   bool on = flag_of(frame.value(setting));
   if (!frame.may_steer()) {
-    text(frame, Font::body, frame.colours().text, frame.tr(words));
+    wrapped(frame, Font::body, frame.colours().text, frame.tr(words));
     gap(frame, space::xs);
     only_shown(frame, frame.tr(on ? Text::yes : Text::no));
     return;

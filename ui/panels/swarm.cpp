@@ -173,7 +173,7 @@ void peers(Frame const& frame, node::TaskView const* t) {
                                       Column{frame.tr(Text::sent), 1, true},
                                       Column{frame.tr(Text::connected), 1.15F, true, true},
                                       Column{frame.tr(Text::note), 1.3F, false, true}};
-  Table table(frame, "peers", columns, 700);
+  Table table(frame, "peers", columns, 800);
   for (auto const& p : s.peers) {
     table.next_row();
     bool const ignored = t != nullptr && !disbelieved(*t, p.id).empty();
