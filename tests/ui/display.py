@@ -9,7 +9,8 @@ class Display:
 
     def __enter__(self):
         read, write = os.pipe()
-        self.process = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", f"{self.size}x24", "-nolisten", "tcp", "-dpi", "96"],
+        # -noreset: else the display goes away for a moment whenever its only client ends, and the next one may meet that.
+        self.process = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", f"{self.size}x24", "-nolisten", "tcp", "-dpi", "96", "-noreset"],
                                         pass_fds=[write], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(write)
         # Xvfb writes the number and then a newline once it listens, and ends if nobody reads both.

@@ -40,6 +40,11 @@ bool steerable(Frame const& frame, node::TaskView const& t) {
   return !over(t) && frame.may_steer();
 }
 
+// Before there is an epoch, there is none to finish.
+bool may_finish(node::TaskView const& t) {
+  return t.state == "training" || t.state == "paused" || t.state == "starting";
+}
+
 // Pause and Resume are one button to the keyboard: its focus stays when it was pressed.
 void buttons(Frame& frame, node::TaskView const& t, float width) {
   bool const paused = t.state == "paused";
@@ -59,7 +64,7 @@ void buttons(Frame& frame, node::TaskView const& t, float width) {
             frame, "run", frame.tr(Text::pause), ButtonKind::primary, Icon::pause, nullptr, width))
       frame.commands.push_back({.kind = Command::Kind::pause, .prefix = t.prefix});
   }
-  if (!finishing) {
+  if (may_finish(t)) {
     if (width == 0)
       ImGui::SameLine(0, frame.px(space::s));
     else
@@ -203,7 +208,7 @@ void hero(Frame& frame, node::TaskView const& t) {
     return;
   }
   bool const finishing = t.state == "finishing";
-  float const stack = finishing ? 0 : frame.px(2 * 38 + space::s);
+  float const stack = finishing ? 0 : may_finish(t) ? frame.px(2 * 38 + space::s) : frame.px(38);
   ImGui::SetCursorScreenPos({begin.x + room - side, begin.y + std::floor((diameter - stack) / 2)});
   ImGui::BeginGroup();
   buttons(frame, t, side);
