@@ -426,7 +426,6 @@ constexpr std::array kCatalogue{
     Entry{Text::said_gpu_unused, "the trainer could use a GPU, but does not: {}; it trains on the processor. {}", "训练程序支持 GPU，但未能使用：{}；改用处理器训练。{}"},
     Entry{Text::said_gpu_back, "the GPU works again; it trains on it", "GPU 已恢复，继续用 GPU 训练"},
     Entry{Text::said_no_gpu, "no GPU was found", "未找到 GPU"},
-    Entry{Text::said_no_gpu_inside, "no GPU was found (from inside the trainer's sandbox, where no device of a driver can be opened)", "未找到 GPU（训练程序在沙箱内运行，无法打开驱动的设备）"},
     Entry{Text::said_gpu_restart, "No file of NVIDIA's driver is missing: if it was updated, restart the computer. It is tried again every {} minutes", "NVIDIA 驱动的文件齐全：若刚更新过驱动，请重启电脑。每 {} 分钟重试一次"},
     Entry{Text::said_gpu_restart_seldom, "No file of NVIDIA's driver is missing: if it was updated, restart the computer. It is tried again in {} minutes, then more seldom", "NVIDIA 驱动的文件齐全：若刚更新过驱动，请重启电脑。{} 分钟后重试，之后间隔逐渐加长"},
     Entry{Text::said_gpu_missing, "Missing of NVIDIA's driver: {}; it is tried again every {} minutes", "NVIDIA 驱动缺少：{}；每 {} 分钟重试一次"},

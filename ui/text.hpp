@@ -450,7 +450,6 @@ enum class Text : std::uint16_t {
   said_gpu_unused,
   said_gpu_back,
   said_no_gpu,
-  said_no_gpu_inside,
   said_gpu_restart,
   said_gpu_restart_seldom,
   said_gpu_missing,

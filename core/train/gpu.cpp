@@ -13,6 +13,7 @@
 #endif
 
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 
 namespace waggle::train {
 namespace {
@@ -21,9 +22,8 @@ constexpr std::size_t kMostWords = 512;
 
 std::string words_of(std::exception const& failure) {
   auto const* const torch = dynamic_cast<c10::Error const*>(&failure);
-  std::string words = torch != nullptr ? torch->what_without_backtrace() : failure.what();
-  words.resize(std::min(words.size(), kMostWords));
-  return words;
+  std::string const words = torch != nullptr ? torch->what_without_backtrace() : failure.what();
+  return std::string(utf8_prefix(words, kMostWords));
 }
 
 // CUDA's runtime is in the process with libtorch_cuda: its headers are not needed for what is plain

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 
 namespace waggle::node {
 namespace {
@@ -16,10 +17,7 @@ std::string first_line(std::string const& text) {
   for (char const c : text.substr(0, text.find('\n')))
     line += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   if (line.size() <= kMostWords) return line;
-  auto end = kMostWords;
-  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U) --end;
-  line.resize(end);
-  return line + " …";
+  return cat(utf8_prefix(line, kMostWords), " …");
 }
 
 std::string loss(GpuState const& state, std::vector<std::string> const& missing, bool worked) {

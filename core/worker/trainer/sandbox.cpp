@@ -5,9 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <set>
+#include <system_error>
 #include <vector>
 
 #include <fcntl.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
@@ -31,15 +35,29 @@ struct RulesetAttributes {
   std::uint64_t scoped;
 };
 
-constexpr std::uint64_t kFsAbi1 = (1u << 13) - 1;       // execute … make_sym
-constexpr std::uint64_t kFsRefer = 1u << 13;            // ABI 2
-constexpr std::uint64_t kFsTruncate = 1u << 14;         // ABI 3
-constexpr std::uint64_t kFsIoctl = 1u << 15;            // ABI 5
-constexpr std::uint64_t kNet = 3;                       // ABI 4: bind, connect by TCP
-constexpr std::uint64_t kScoped = 3;                    // ABI 6: abstract sockets, signals
-constexpr std::uint64_t kRead = (1u << 2) | (1u << 3);  // read a file, list a folder
+constexpr std::uint64_t kFsAbi1 = (1u << 13) - 1;  // execute … make_sym
+constexpr std::uint64_t kFsRefer = 1u << 13;       // ABI 2
+constexpr std::uint64_t kFsTruncate = 1u << 14;    // ABI 3
+constexpr std::uint64_t kFsIoctl = 1u << 15;       // ABI 5
+constexpr std::uint64_t kNet = 3;                  // ABI 4: bind, connect by TCP
+constexpr std::uint64_t kScoped = 3;               // ABI 6: abstract sockets, signals
+constexpr std::uint64_t kReadFile = 1u << 2;
+constexpr std::uint64_t kRead = kReadFile | (1u << 3);  // and list a folder
+constexpr std::uint64_t kDevice = kReadFile | (1u << 1) | kFsIoctl;
 
-bool restrict_files() {
+// A path that is not there is no right lost.
+bool allow(Fd const& ruleset, std::string const& path, std::uint64_t access) {
+  Fd const place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (!place) return true;
+  landlock_path_beneath_attr rule{};
+  rule.allowed_access = access;
+  rule.parent_fd = place.get();
+  return ::syscall(__NR_landlock_add_rule, ruleset.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0) ==
+         0;
+}
+
+// `strict`: reads only what every trainer may, and what it keeps; else all there is.
+bool restrict_files(Keeps const& keeps, bool strict) {
   auto const abi =
       ::syscall(__NR_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (abi < 1) return false;
@@ -52,18 +70,25 @@ bool restrict_files() {
   if (abi >= 6) attributes.scoped = kScoped, size = 24;
   Fd const ruleset(static_cast<int>(::syscall(__NR_landlock_create_ruleset, &attributes, size, 0)));
   if (!ruleset) return false;
-  for (auto const* path :
-       {"/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu"}) {
-    Fd const place(::open(path, O_PATH | O_CLOEXEC));
-    if (!place) continue;
-    bool const folder = path[1] == 's' || std::strcmp(path, "/proc/self") == 0;
-    landlock_path_beneath_attr rule{};
-    rule.allowed_access = folder ? kRead : (1u << 2);
-    rule.parent_fd = place.get();
-    if (::syscall(__NR_landlock_add_rule, ruleset.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
-      return false;
-  }
-  return ::syscall(__NR_landlock_restrict_self, ruleset.get(), 0) == 0;
+  bool allowed = true;
+  if (strict)
+    allowed = allow(ruleset, "/proc/self", kRead) && allow(ruleset, "/proc/cpuinfo", kReadFile) &&
+              allow(ruleset, "/proc/meminfo", kReadFile) &&
+              allow(ruleset, "/sys/devices/system/cpu", kRead);
+  else
+    allowed = allow(ruleset, "/", kRead);
+  for (auto const& device : keeps.devices)
+    allowed = allowed && allow(ruleset, device, kDevice & attributes.access_fs);
+  for (auto const& folder : keeps.folders) allowed = allowed && allow(ruleset, folder, kRead);
+  return allowed && ::syscall(__NR_landlock_restrict_self, ruleset.get(), 0) == 0;
+}
+
+// The folder of each library that is loaded.
+int note_folder(dl_phdr_info* library, std::size_t, void* into) {
+  std::filesystem::path const path(library->dlpi_name == nullptr ? "" : library->dlpi_name);
+  if (path.is_absolute())
+    static_cast<std::set<std::string>*>(into)->insert(path.parent_path().string());
+  return 0;
 }
 
 #if defined(__x86_64__)
@@ -127,10 +152,13 @@ constexpr std::uint32_t kAllowed[] = {__NR_read,
                                       __NR_access,
                                       __NR_fcntl};
 
+// What the drivers of GPUs are told to do; eventfd and ppoll's kin are how they wait.
+constexpr std::uint32_t kAllowedWithDevices[] = {__NR_ioctl, __NR_eventfd2, __NR_pipe2, __NR_dup};
+
 constexpr std::uint32_t kWriting =
     O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
 
-std::vector<sock_filter> program() {
+std::vector<sock_filter> program(bool devices) {
   std::vector<sock_filter> out;
   auto const load = [&](std::size_t offset) {
     out.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)));
@@ -162,24 +190,32 @@ std::vector<sock_filter> program() {
   out.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1));
   answer(SECCOMP_RET_ALLOW);
   answer(SECCOMP_RET_ERRNO | EPERM);
+  // What steers a device, and its mappings; which one may be opened for it, Landlock says.
+  if (devices) {
+    for (auto const number : kAllowedWithDevices) {
+      unless_equal(number, 1);
+      answer(SECCOMP_RET_ALLOW);
+    }
+  }
   unless_equal(__NR_openat, 4);
   load(offsetof(seccomp_data, args[2]));
-  out.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, kWriting, 1, 0));
+  std::uint32_t const refused = devices ? kWriting & ~std::uint32_t{O_RDWR} : kWriting;
+  out.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, refused, 1, 0));
   answer(SECCOMP_RET_ALLOW);
   answer(SECCOMP_RET_ERRNO | EACCES);
   answer(SECCOMP_RET_ERRNO | EPERM);
   return out;
 }
 
-bool restrict_calls() {
-  auto filter = program();
+bool restrict_calls(bool devices) {
+  auto filter = program(devices);
   sock_fprog const code{static_cast<unsigned short>(filter.size()), filter.data()};
   return ::syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &code) == 0;
 }
 
 #else
 
-bool restrict_calls() {
+bool restrict_calls(bool) {
   errno = ENOSYS;
   return false;
 }
@@ -188,10 +224,31 @@ bool restrict_calls() {
 
 }  // namespace
 
-std::string enter_sandbox() {
+Keeps gpu_keeps() {
+  Keeps keeps;
+  std::error_code none;
+  for (auto const* const folder : {"/dev", "/dev/dri"})
+    for (std::filesystem::directory_iterator entry(folder, none), end; !none && entry != end;
+         entry.increment(none)) {
+      auto const name = entry->path().filename().string();
+      if (entry->is_character_file(none) &&
+          (name.starts_with("nvidia") || name.starts_with("renderD") || name == "kfd"))
+        keeps.devices.push_back(entry->path().string());
+    }
+  std::set<std::string> folders{"/proc/driver/nvidia", "/sys/bus/pci/devices", "/sys/class/kfd"};
+  ::dl_iterate_phdr(note_folder, &folders);
+  keeps.folders.assign(folders.begin(), folders.end());
+  return keeps;
+}
+
+bool keep_from_writing(Keeps const& keeps) {
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && restrict_files(keeps, false);
+}
+
+std::string enter_sandbox(Keeps const& keeps) {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return cat("none: ", std::strerror(errno));
-  bool const files = restrict_files();
-  bool const calls = restrict_calls();
+  bool const files = restrict_files(keeps, true);
+  bool const calls = restrict_calls(files && !keeps.devices.empty());
   if (calls && files) return "seccomp landlock";
   if (calls) return "seccomp";
   return files ? "landlock" : cat("none: ", std::strerror(errno));

@@ -61,10 +61,6 @@ wire::Msgpack leaf_to_msgpack(train::MetadataLeaf const& leaf) {
   return Map{{"type", "value"}, {"value", std::move(value)}};
 }
 
-// For a person who looks for the reason: the driver may be well.
-constexpr char kInSandbox[] =
-    " (from inside the trainer's sandbox, where no device of a driver can be opened)";
-
 /// What the trainer holds between messages.
 class Session {
  public:
@@ -78,13 +74,21 @@ class Session {
     if (trainer_ || m.train_files > descriptors_->size())
       return Failed{Failed::Kind::invalid, "start out of turn"};
     WAGGLE_FAIL_TRY(config, train::parse_config(m.config_json));
-    // Before a byte of a stranger's data is read.
-    std::string const sandbox = m.sandbox ? enter_sandbox() : "none: switched off";
-    train::configure_torch(m.threads, m.memory_limit);
+    // A driver starts in a sandbox with a wider view; then, before a byte of a stranger's data is
+    // read, all is closed but what it goes on with.
     train::Gpu gpu;
-    if (m.gpu) gpu = train::start_gpu(m.gpu_memory_limit);
-    if (!gpu.works && !gpu.trouble.empty() && !sandbox.starts_with("none"))
-      gpu.trouble += kInSandbox;
+    Keeps keeps;
+    if (m.gpu && train::can_gpu()) {
+      bool const kept = !m.sandbox || keep_from_writing(gpu_keeps());
+      if (kept)
+        gpu = train::start_gpu(m.gpu_memory_limit);
+      else
+        gpu.trouble =
+            "this kernel has no Landlock, without which a GPU is not let into the sandbox";
+      if (gpu.works) keeps = gpu_keeps();
+    }
+    std::string const sandbox = m.sandbox ? enter_sandbox(keeps) : "none: switched off";
+    train::configure_torch(m.threads, m.memory_limit);
     train::TrainerSetup setup;
     setup.gpu = gpu.works;
     setup.config = std::move(config);

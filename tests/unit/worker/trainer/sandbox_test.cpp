@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "core/worker/trainer/sandbox.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 namespace waggle::worker {
@@ -21,11 +25,13 @@ namespace {
 
 /// Runs `attempt` in a child inside the sandbox: 0 succeeded, 1 denied, 2 no sandbox at all.
 template <class F>
-int inside(F attempt) {
+int inside(F attempt, Keeps const& keeps = {}) {
   pid_t const pid = ::fork();
   if (pid == 0) {
-    auto const state = enter_sandbox();
+    auto const state = enter_sandbox(keeps);
     if (state.find("seccomp") == std::string::npos) ::_exit(2);
+    // Without Landlock no device is kept.
+    if (!keeps.devices.empty() && state.find("landlock") == std::string::npos) ::_exit(2);
     ::_exit(attempt() ? 0 : 1);
   }
   int status = 0;
@@ -99,6 +105,58 @@ TEST_CASE("sandbox, threads, memory, open files and the processor's description 
   char byte = 0;
   CHECK(inside([&] { return ::pread(before, &byte, 1, 0) == 1; }) == 0);
   ::close(before);
+}
+
+TEST_CASE("sandbox, a device that is kept is opened and steered, and nothing else is written") {
+  Keeps const keeps{{"/dev/null"}, {"/etc/ssl"}};
+  if (inside([] { return true; }, keeps) == 2) {
+    MESSAGE("skipped: this kernel has no Landlock");
+    return;
+  }
+  auto const open_and_steer = [] {
+    int const device = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    // An answer of the device, whatever it is, and not a refusal.
+    return device >= 0 && (::ioctl(device, TIOCGWINSZ, nullptr) == 0 || errno == ENOTTY);
+  };
+  CHECK(inside(open_and_steer, keeps) == 0);
+  CHECK(inside(open_and_steer) == 1);
+  char path[] = "/tmp/waggle-sandbox-XXXXXX";
+  int const ours = ::mkstemp(path);
+  REQUIRE(ours >= 0);
+  CHECK(inside([&] { return ::open(path, O_RDWR) >= 0; }, keeps) == 1);
+  CHECK(inside([&] { return ::open(path, O_WRONLY) >= 0; }, keeps) == 1);
+  CHECK(inside([&] { return ::open(path, O_RDONLY) >= 0; }, keeps) == 1);
+  CHECK(inside([] { return ::open("/dev/zero", O_RDWR) >= 0; }, keeps) == 1);
+  CHECK(inside([] { return ::open("/dev/null", O_RDWR | O_CREAT, 0600) >= 0; }, keeps) == 1);
+  CHECK(inside([] { return ::socket(AF_INET, SOCK_STREAM, 0) >= 0; }, keeps) == 1);
+  CHECK(inside([] { return ::open("/etc/ssl", O_RDONLY | O_DIRECTORY) >= 0; }, keeps) == 0);
+  CHECK(inside([] { return ::open("/etc/passwd", O_RDONLY) >= 0; }, keeps) == 1);
+  ::close(ours);
+  ::unlink(path);
+}
+
+TEST_CASE("sandbox, a driver starts where everything is read and only its devices are written") {
+  pid_t const pid = ::fork();
+  if (pid == 0) {
+    if (!keep_from_writing({{"/dev/null"}, {}})) ::_exit(2);
+    bool wrong = ::open("/etc/passwd", O_RDONLY) < 0 || ::open("/dev/null", O_RDWR) < 0;
+    // What it starts is bound too.
+    std::thread([&] { wrong |= ::open("/tmp", O_TMPFILE | O_RDWR, 0600) >= 0; }).join();
+    ::_exit(wrong ? 1 : 0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(pid, &status, 0) == pid);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 2) MESSAGE("skipped: this kernel has no Landlock");
+  CHECK(WEXITSTATUS(status) != 1);
+}
+
+TEST_CASE("sandbox, the folders of the libraries in this process are kept for a GPU's") {
+  auto const keeps = gpu_keeps();
+  CHECK(std::ranges::any_of(keeps.folders, [](std::string const& folder) {
+    return ::access((folder + "/libc.so.6").c_str(), R_OK) == 0;
+  }));
+  for (auto const& device : keeps.devices) CHECK(device.starts_with("/dev/"));
 }
 
 }  // namespace
