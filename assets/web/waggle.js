@@ -239,6 +239,7 @@ function show_hardware(snapshot) {
 }
 
 function show_peers(snapshot) {
+  const rate_of = new Map(snapshot.tasks.flatMap((task) => task.volunteers ?? []).map((peer) => [peer.id, peer.samples_per_second]));
   const rows = [...snapshot.peers].sort((a, b) => b.connected_for - a.connected_for).map((peer) => {
     const name = make("td", "mono", brief(peer.id));
     name.title = `${peer.id}\n${peer.agent}`;
@@ -247,6 +248,7 @@ function show_peers(snapshot) {
     address.title = peer.address;
     return make("tr", "", name, address, make("td", "spare", word(way)),
       make("td", "number", peer.round_trip_ms === null ? "–" : `${tenth.format(peer.round_trip_ms)} ms`),
+      make("td", "number", rate_of.get(peer.id) >= 0.05 ? tenth.format(rate_of.get(peer.id)) : "–"),
       make("td", "number", bytes(peer.bytes_in)), make("td", "number", bytes(peer.bytes_out)), make("td", "number", duration(peer.connected_for)));
   });
   byId("peers").tBodies[0].replaceChildren(...rows);

@@ -36,6 +36,17 @@ struct RoundView {
   std::uint64_t values_sent = 0;
 };
 
+/// Another peer that trains a task, by its own record in the DHT.
+struct VolunteerView {
+  std::string id;                 ///< base58
+  double samples_per_second = 0;  ///< as claimed, less what cannot be
+  std::uint64_t samples = 0;      ///< of its epoch, in the same way
+  std::int64_t epoch = 0;
+  double age = 0;  ///< seconds since it said so
+  bool connected = false;
+  std::string reason;  ///< why it is not counted; empty: it is
+};
+
 struct TaskView {
   std::string operator_id;
   std::string prefix;
@@ -66,9 +77,10 @@ struct TaskView {
   std::uint64_t fetch_total = 0;
   std::optional<RoundView> last_round;
   std::vector<std::string> ignored_peers;
-  std::vector<std::string> choices;  ///< of "choice": operators, of whom a person chooses one
-  std::optional<double> swarm_loss;  ///< the median of what peers claim of their last epochs
-  std::size_t swarm_loss_peers = 0;  ///< how many claims that is, ours included
+  std::vector<VolunteerView> volunteers;  ///< we not among them
+  std::vector<std::string> choices;       ///< of "choice": operators, of whom a person chooses one
+  std::optional<double> swarm_loss;       ///< the median of what peers claim of their last epochs
+  std::size_t swarm_loss_peers = 0;       ///< how many claims that is, ours included
 };
 
 /// A task that could be joined, or is: its card.

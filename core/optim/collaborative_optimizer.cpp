@@ -372,7 +372,9 @@ OptimizerStatus CollaborativeOptimizer::status() const {
   OptimizerStatus status;
   status.phase = s.phase;
   status.epoch = s.epoch;
-  status.swarm = s.tracker.view().progress;
+  auto view = s.tracker.view();
+  status.swarm = std::move(view.progress);
+  status.peers = std::move(view.peers);
   status.samples_this_epoch = s.samples;
   status.samples_per_second = s.tracker.samples_per_second();
   status.ignored_peers = status.swarm.ignored;

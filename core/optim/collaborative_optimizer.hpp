@@ -11,6 +11,7 @@
 #include "core/averaging/state_sharing.hpp"
 #include "core/crypto/record_key.hpp"
 #include "core/dht/dht.hpp"
+#include "core/optim/belief.hpp"
 #include "core/optim/local_trainer.hpp"
 #include "core/optim/progress.hpp"
 
@@ -49,6 +50,7 @@ struct OptimizerStatus {
   std::string phase;  ///< "training", "averaging", "loading state", ...
   std::int64_t epoch = 0;
   GlobalProgress swarm;
+  std::vector<Standing> peers;  ///< the others' records, as they are judged
   std::uint64_t samples_this_epoch = 0;
   double samples_per_second = 0;
   std::vector<std::string>

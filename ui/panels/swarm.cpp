@@ -157,22 +157,42 @@ void traffic(Frame const& frame) {
   chart(frame, "traffic", series, look);
 }
 
+node::VolunteerView const* volunteer(node::TaskView const* t, std::string_view id) {
+  if (t == nullptr) return nullptr;
+  auto const at =
+      std::ranges::find(t->volunteers, id, [](node::VolunteerView const& v) { return v.id; });
+  return at == t->volunteers.end() ? nullptr : &*at;
+}
+
+// What a peer's row tells of its training, and behind whom it stands.
+void training_cell(Table& table, node::VolunteerView const* v) {
+  table.cell(v == nullptr || v->samples_per_second < 0.005 ? std::string("–")
+                                                           : decimal(v->samples_per_second, 3));
+}
+
 void peers(Frame const& frame, node::TaskView const* t) {
   auto const& s = *frame.snapshot;
   auto const& c = frame.colours();
-  heading(frame, cat(frame.tr(Text::peers), " · ", s.peers.size()));
-  if (s.peers.empty()) {
+  // Who trains along without a connection to us, has a row below those with one.
+  std::vector<node::VolunteerView const*> apart;
+  if (t != nullptr)
+    for (auto const& v : t->volunteers)
+      if (std::ranges::none_of(s.peers, [&](node::PeerView const& p) { return p.id == v.id; }))
+        apart.push_back(&v);
+  heading(frame, cat(frame.tr(Text::peers), " · ", s.peers.size() + apart.size()));
+  if (s.peers.empty() && apart.empty()) {
     text(frame, Font::body, c.muted, frame.tr(Text::no_peers));
     return;
   }
-  std::array<Column, 8> const columns{Column{frame.tr(Text::peer), 1.15F},
-                                      Column{frame.tr(Text::program), 1.2F, false, true},
-                                      Column{frame.tr(Text::path), 0.9F},
-                                      Column{frame.tr(Text::round_trip), 1, true},
-                                      Column{frame.tr(Text::received), 1, true},
-                                      Column{frame.tr(Text::sent), 1, true},
-                                      Column{frame.tr(Text::connected), 1.15F, true, true},
-                                      Column{frame.tr(Text::note), 1.3F, false, true}};
+  std::array<Column, 9> const columns{Column{frame.tr(Text::peer), 1.15F},
+                                      Column{frame.tr(Text::program), 1.15F, false, true},
+                                      Column{frame.tr(Text::path), 0.75F},
+                                      Column{frame.tr(Text::round_trip), 0.95F, true},
+                                      Column{frame.tr(Text::samples_a_second), 0.9F, true},
+                                      Column{frame.tr(Text::received), 0.9F, true},
+                                      Column{frame.tr(Text::sent), 0.9F, true},
+                                      Column{frame.tr(Text::last_seen), 0.85F, true, true},
+                                      Column{frame.tr(Text::note), 1.4F, false, true}};
   Table table(frame, "peers", columns, 800);
   for (auto const& p : s.peers) {
     table.next_row();
@@ -182,13 +202,28 @@ void peers(Frame const& frame, node::TaskView const* t) {
     table.cell(p.agent, c.muted);
     table.cell(frame.tr(p.relayed ? Text::relayed : Text::direct));
     table.cell(p.round_trip_ms ? cat(decimal(*p.round_trip_ms, 2), " ms") : std::string("–"));
+    training_cell(table, volunteer(t, p.id));
     table.cell(bytes(static_cast<double>(p.bytes_in)));
     table.cell(bytes(static_cast<double>(p.bytes_out)));
-    table.cell(duration(p.connected_for, frame.language), c.muted);
+    table.cell(frame.tr(Text::now), c.muted);
     table.cell(ignored   ? frame.tr(Text::ignored)
                : grouped ? frame.tr(Text::in_group)
                          : "",
                ignored ? c.bad : c.muted);
+  }
+  for (auto const* const v : apart) {
+    table.next_row();
+    bool const ignored = !v->reason.empty();
+    table.cell(short_id(v->id), ignored ? c.bad : c.text);
+    table.cell("–", c.muted);
+    table.cell("–", c.muted);
+    table.cell("–");
+    training_cell(table, v);
+    table.cell("–");
+    table.cell("–");
+    table.cell(fill(Text::minutes_ago, frame.language, {duration(v->age, frame.language)}),
+               c.muted);
+    table.cell(frame.tr(ignored ? Text::ignored : Text::not_connected), ignored ? c.bad : c.muted);
   }
 }
 

@@ -39,6 +39,16 @@ void each_field(auto& v, Of<RoundView> auto& r) {
   v("values_sent", r.values_sent);
 }
 
+void each_field(auto& v, Of<VolunteerView> auto& p) {
+  v("id", p.id);
+  v("samples_per_second", p.samples_per_second);
+  v("samples", p.samples);
+  v("epoch", p.epoch);
+  v("age", p.age);
+  v("connected", p.connected);
+  v("reason", p.reason);
+}
+
 void each_field(auto& v, Of<TaskView> auto& t) {
   v("operator", t.operator_id);
   v("prefix", t.prefix);
@@ -67,6 +77,7 @@ void each_field(auto& v, Of<TaskView> auto& t) {
   v("fetch_total", t.fetch_total);
   v("last_round", t.last_round);
   v("ignored_peers", t.ignored_peers);
+  v("volunteers", t.volunteers);
   v("choices", t.choices);
   v("swarm_loss", t.swarm_loss);
   v("swarm_loss_peers", t.swarm_loss_peers);

@@ -73,6 +73,7 @@ void JoinedTasks::left(TaskKey const& key, TaskView view) {
   view.samples_per_second = view.swarm_samples_per_second = view.eta = 0;
   view.swarm_peers = 0;
   view.ignored_peers.clear();
+  view.volunteers.clear();
   if (view.state != "done" && view.state != "failed") {
     view.state = "waiting";
     view.reason.clear();

@@ -77,6 +77,7 @@ TEST_CASE("a snapshot survives the way to JSON and back") {
   task.choices = {"x", "y"};
   task.swarm_loss = 0.5;
   task.swarm_loss_peers = 3;
+  task.volunteers.push_back({.id = "c", .samples_per_second = 2.5, .age = 3, .reason = "late"});
   snapshot.tasks.push_back(task);
   KnownTaskView known;
   known.source = "directory";
@@ -94,6 +95,7 @@ TEST_CASE("a snapshot survives the way to JSON and back") {
   CHECK(back->tasks.at(0).last_round->why == "nobody");
   CHECK(back->tasks.at(0).choices.at(1) == "y");
   CHECK(back->tasks.at(0).swarm_loss == 0.5);
+  CHECK(back->tasks.at(0).volunteers.at(0).samples_per_second == 2.5);
   CHECK(back->known_tasks.at(0).download == 1ull << 40);
   CHECK_FALSE(back->known_tasks.at(0).fits);
   CHECK(back->week.kwh == 0.125);
