@@ -229,7 +229,7 @@ Co<Status> CollaborativeOptimizer::State::wait_while_paused() {
 // Until somebody is found, or nobody can come any more: who has begun another batch averages its
 // state at its epoch's end, not with us.
 Co<void> CollaborativeOptimizer::State::wait_for_last_group() {
-  auto const since = dht.time();
+  auto const before = tracker.view().peers;
   state_due_since = runtime.now();
   while (!state_round->is_assembled() && !state_round->finished() &&
          runtime.now() < state_search_ends) {
@@ -238,16 +238,21 @@ Co<void> CollaborativeOptimizer::State::wait_for_last_group() {
     if (found || found.error().code == Errc::cancelled) co_return;
     auto const heard = co_await tracker.refresh(look + kLastLook);
     if (!heard && heard.error().code == Errc::cancelled) co_return;
-    if (all_go_on(since)) state_search_ends = runtime.now();
+    if (all_go_on(before)) state_search_ends = runtime.now();
   }
 }
 
-// Whether each of the last round, and everybody else who is known, said since then that it brings
-// samples of this epoch or is further on. Who is not there may be leaving, too.
-bool CollaborativeOptimizer::State::all_go_on(dht::DhtTime since) {
+// Whether each of the last round, and everybody else who could come, has said since `before` that
+// it brings samples of this epoch or is further on. Who is not there may be leaving, too; who is
+// neither believed nor connected could say anything. Clocks differ, so that a record is held
+// against the same peer's last one.
+bool CollaborativeOptimizer::State::all_go_on(std::span<Standing const> before) {
   auto const view = tracker.view();
   auto const goes_on = [&](Standing const& p) {
-    return p.believed && p.time > since && (p.epoch > epoch || (p.epoch == epoch && p.samples > 0));
+    if (!p.believed && !p.connected) return true;
+    auto const last = std::ranges::find(before, p.peer, &Standing::peer);
+    bool const news = last == before.end() || p.time > last->time;
+    return news && (p.epoch > epoch || (p.epoch == epoch && p.samples > 0));
   };
   auto const of_round = [&](PeerId const& peer) {
     return peer == host.self() ||
@@ -353,8 +358,12 @@ Co<void> CollaborativeOptimizer::close() {
     s.begin_state_search(s.epoch);
     s.state_search_ends = s.runtime.now() + kLastAverage;
     co_await s.wait_for_last_group();
-    auto const averaged = co_await s.average_state();
-    if (!averaged) log::info("optim", "left without a last average: ", averaged.error().detail);
+    // A search that found nobody who can reduce is over: another one would take a whole search's
+    // time.
+    if (!s.state_round->finished()) {
+      auto const averaged = co_await s.average_state();
+      if (!averaged) log::info("optim", "left without a last average: ", averaged.error().detail);
+    }
   }
   s.say("leaving");
   s.gradient_round.reset();

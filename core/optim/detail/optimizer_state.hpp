@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -99,7 +100,7 @@ struct CollaborativeOptimizer::State {
   void begin_gradient_search(std::int64_t ending);
   void begin_state_search(std::int64_t next_epoch);
   Co<void> wait_for_last_group();
-  bool all_go_on(dht::DhtTime since);
+  bool all_go_on(std::span<Standing const> before);
   void wait_no_more(std::span<PeerId const> missing);
   void prepare_next_rounds(averaging::Group const& group, std::int64_t next_epoch);
   [[nodiscard]] bool leaves_searches_alone(View const& view) const;
