@@ -39,7 +39,7 @@ struct RoundView {
 /// Another peer that trains a task, by its own record in the DHT.
 struct VolunteerView {
   std::string id;                 ///< base58
-  double samples_per_second = 0;  ///< as claimed, less what cannot be
+  double samples_per_second = 0;  ///< as claimed, less what cannot be; 0 of one that is not counted
   std::uint64_t samples = 0;      ///< of its epoch, in the same way
   std::int64_t epoch = 0;
   double age = 0;  ///< seconds since it said so

@@ -173,11 +173,12 @@ void training_cell(Table& table, node::VolunteerView const* v) {
 void peers(Frame const& frame, node::TaskView const* t) {
   auto const& s = *frame.snapshot;
   auto const& c = frame.colours();
-  // Who trains along without a connection to us, has a row below those with one.
+  // Who trains along without a connection to us has a row below those with one.
   std::vector<node::VolunteerView const*> apart;
   if (t != nullptr)
     for (auto const& v : t->volunteers)
-      if (std::ranges::none_of(s.peers, [&](node::PeerView const& p) { return p.id == v.id; }))
+      if (v.reason.empty() &&
+          std::ranges::none_of(s.peers, [&](node::PeerView const& p) { return p.id == v.id; }))
         apart.push_back(&v);
   heading(frame, cat(frame.tr(Text::peers), " · ", s.peers.size() + apart.size()));
   if (s.peers.empty() && apart.empty()) {
@@ -213,8 +214,7 @@ void peers(Frame const& frame, node::TaskView const* t) {
   }
   for (auto const* const v : apart) {
     table.next_row();
-    bool const ignored = !v->reason.empty();
-    table.cell(short_id(v->id), ignored ? c.bad : c.text);
+    table.cell(short_id(v->id));
     table.cell("–", c.muted);
     table.cell("–", c.muted);
     table.cell("–");
@@ -223,7 +223,7 @@ void peers(Frame const& frame, node::TaskView const* t) {
     table.cell("–");
     table.cell(fill(Text::minutes_ago, frame.language, {duration(v->age, frame.language)}),
                c.muted);
-    table.cell(frame.tr(ignored ? Text::ignored : Text::not_connected), ignored ? c.bad : c.muted);
+    table.cell(frame.tr(Text::not_connected), c.muted);
   }
 }
 

@@ -9,13 +9,12 @@
 #include "core/crypto/peer_id.hpp"
 #include "core/device/machine.hpp"
 #include "core/node/session/detail/state.hpp"
+#include "core/node/session/volunteers.hpp"
 #include "core/node/tasks/files.hpp"
 #include "core/task/link.hpp"
 
 namespace waggle::node {
 namespace {
-
-constexpr double kMostSamples = 1e15;  // of a claim, on view
 
 constexpr double kProgressSeconds = 0.5;
 // After the last time that a window asked.
@@ -357,14 +356,7 @@ TaskView Session::view() const {
   view.place = status.swarm.place;
   view.eta = std::max(0.0, status.swarm.eta - state_->services.dht().time());
   view.ignored_peers = status.ignored_peers;
-  for (auto const& peer : status.peers)
-    view.volunteers.push_back({crypto::to_text(peer.peer),
-                               peer.samples_per_second,
-                               static_cast<std::uint64_t>(std::min(peer.samples, kMostSamples)),
-                               peer.epoch,
-                               std::max(0.0, state_->services.dht().time() - peer.time),
-                               peer.connected,
-                               peer.reason});
+  view.volunteers = volunteers(status.peers, state_->services.dht().time());
   if (auto const loss = state_->metrics->loss()) {
     view.swarm_loss = loss->loss;
     view.swarm_loss_peers = loss->peers;
