@@ -29,18 +29,21 @@ fuzz() {
   [ -d "$root/tests/fuzz/corpus/$name" ] && folders+=("$root/tests/fuzz/corpus/$name")
   "$program" "${folders[@]}" -max_total_time="$share" -timeout=10 -rss_limit_mb=2048 \
     -malloc_limit_mb=512 -print_final_stats=1 -artifact_prefix="$build/fuzz/$name-" >"$log" 2>&1 || verdict=CRASHED
-  awk -v name="$name" -v verdict="$verdict" '
-    /stat::number_of_executed_units/ { runs = $2 }
-    /stat::average_exec_per_sec/ { rate = $2 }
-    END { printf "%-24s %-8s %10d runs %8d exec/s\n", name, verdict, runs, rate }' "$log"
-  [ "$verdict" = ok ] || tail -n 40 "$log"
+  {
+    awk -v name="$name" -v verdict="$verdict" '
+      /stat::number_of_executed_units/ { runs = $2 }
+      /stat::average_exec_per_sec/ { rate = $2 }
+      END { printf "%-24s %-8s %10d runs %8d exec/s\n", name, verdict, runs, rate }' "$log"
+    [ "$verdict" = ok ] || { tail -n 40 "$log" && echo; }
+  } >"$log.line"
+  cat "$log.line"
 }
 export -f fuzz
 export root build share
 
 # One target a core.
 lines=$(printf '%s\0' "${programs[@]}" | xargs -0 -n 1 -P "$cores" bash -c 'fuzz "$1"' _ | tee /dev/stderr)
-failed=$(grep -cE '^[a-z_0-9]+ +CRASHED ' <<<"$lines")
-passed=$((${#programs[@]} - failed))
+passed=$(grep -cE '^[a-z_0-9]+ +ok +[0-9]+ runs ' <<<"$lines")
+failed=$((${#programs[@]} - passed))
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
