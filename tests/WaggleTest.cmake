@@ -11,6 +11,8 @@ function(waggle_test name)
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${arg_LIBS} waggle_test_support third_party::doctest waggle_warnings)
+  # Where what is tested is optimized and its tests need not be: they are half of the compiler's time.
+  target_compile_options(${name} PRIVATE ${WAGGLE_TEST_FLAGS})
   # ninja unit_tests, ninja vectors_tests: what a stage needs, and nothing else of the tree.
   if(NOT TARGET ${arg_LABEL}_tests)
     add_custom_target(${arg_LABEL}_tests)
