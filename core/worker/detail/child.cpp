@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,11 +58,14 @@ std::vector<std::string> environment(std::uint32_t threads) {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::setpgid(0, 0);
+  ::setsid();  // no terminal of its own, so that none can be typed into
   if (socket == kTrainerSocket)
     ::fcntl(socket, F_SETFD, 0);
   else
     ::dup2(socket, kTrainerSocket);
+  int const nothing = ::open("/dev/null", O_RDONLY);
+  if (nothing < 0) ::close(STDIN_FILENO);
+  if (nothing > STDIN_FILENO) ::dup2(nothing, STDIN_FILENO);
   ::syscall(SYS_close_range, kTrainerSocket + 1, ~0u, CLOSE_RANGE_CLOEXEC);
   if (priority != Priority::normal) ::setpriority(PRIO_PROCESS, 0, 19);
   if (priority == Priority::idle) {
@@ -80,6 +84,10 @@ void reap_later(Runtime& runtime, pid_t pid) {
   (void)runtime.call_at(runtime.now() + milliseconds(5), [&runtime, pid] {
     if (::waitpid(pid, nullptr, WNOHANG) == 0) reap_later(runtime, pid);
   });
+}
+
+Duration duration_of(timeval const& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
 std::string describe(int status) {
@@ -195,11 +203,13 @@ void Child::hang_up() noexcept {
 bool Child::try_reap(bool block) noexcept {
   if (reaped_) return true;
   pid_t got = -1;
+  rusage used{};
   do {
-    got = ::waitpid(pid_, &status_, block ? 0 : WNOHANG);
+    got = ::wait4(pid_, &status_, block ? 0 : WNOHANG, &used);
   } while (got < 0 && errno == EINTR);
   // ECHILD: somebody else waits for all children; the process is gone all the same.
   if (got == pid_ || got < 0) reaped_ = true;
+  if (got == pid_) used_ = duration_of(used.ru_utime) + duration_of(used.ru_stime);
   return reaped_;
 }
 
@@ -237,8 +247,8 @@ void Child::resume() noexcept {
 Duration Child::cpu_time() const noexcept {
   clockid_t clock{};
   timespec used{};
-  if (reaped_ || ::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &used) != 0)
-    return {};
+  if (reaped_) return used_;
+  if (::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return {};
   return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 

@@ -23,9 +23,9 @@ struct ChildOptions {
 /// Thread: the network thread.
 class Child {
  public:
-  /// vfork and exec: from a large parent milliseconds faster than fork. The child gets descriptors
-  /// 0, 1, 2 and the socket as 3, a process group of its own (a terminal's Ctrl-C is the node's to
-  /// handle), and dies with us. Errors: io.
+  /// vfork and exec: from a large parent milliseconds faster than fork. The child gets /dev/null as
+  /// 0, our 1 and 2, the socket as 3, a session of its own (a terminal's Ctrl-C is the node's to
+  /// handle, and its input not the trainer's), and dies with us. Errors: io.
   [[nodiscard]] static Result<std::unique_ptr<Child>> spawn(Runtime& runtime,
                                                             ChildOptions const& options);
   /// Kills; the runtime's timers reap, so that nothing waits here.
@@ -46,6 +46,9 @@ class Child {
   /// `patience`. Blocks only once it is cancelled, because then nothing suspends any more.
   [[nodiscard]] Co<std::string> reap(Duration patience);
 
+  /// Whether it has ended; never blocks.
+  [[nodiscard]] bool gone() noexcept { return try_reap(false); }
+
   void pause() noexcept;
   void resume() noexcept;
 
@@ -53,7 +56,7 @@ class Child {
 
   [[nodiscard]] int pid() const noexcept { return pid_; }
 
-  /// Processor time used so far by all its threads.
+  /// Processor time used by all its threads: so far, or until its end.
   [[nodiscard]] Duration cpu_time() const noexcept;
 
  private:
@@ -65,6 +68,7 @@ class Child {
   int pid_;
   int status_ = 0;
   bool reaped_ = false;
+  Duration used_{};  // once reaped
   bool paused_ = false;
   TimePoint paused_since_{};
   Duration paused_total_{};

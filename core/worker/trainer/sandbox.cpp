@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <system_error>
 #include <vector>
@@ -17,6 +18,7 @@
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -153,7 +155,11 @@ constexpr std::uint32_t kAllowed[] = {__NR_read,
                                       __NR_fcntl};
 
 // What the drivers of GPUs are told to do; eventfd and ppoll's kin are how they wait.
-constexpr std::uint32_t kAllowedWithDevices[] = {__NR_ioctl, __NR_eventfd2, __NR_pipe2, __NR_dup};
+constexpr std::uint32_t kAllowedWithDevices[] = {__NR_eventfd2, __NR_pipe2, __NR_dup};
+
+// No driver's, and of the terminal that standard output may be: typing into it, its console, its
+// discipline, becoming its owner.
+constexpr std::uint32_t kRefusedSteering[] = {TIOCSTI, TIOCLINUX, TIOCSETD, TIOCSCTTY};
 
 constexpr std::uint32_t kWriting =
     O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
@@ -196,6 +202,13 @@ std::vector<sock_filter> program(bool devices) {
       unless_equal(number, 1);
       answer(SECCOMP_RET_ALLOW);
     }
+    unless_equal(__NR_ioctl, 2 * std::size(kRefusedSteering) + 2);
+    load(offsetof(seccomp_data, args[1]));  // the kernel looks at the lower half alone, too
+    for (auto const request : kRefusedSteering) {
+      unless_equal(request, 1);
+      answer(SECCOMP_RET_ERRNO | EPERM);
+    }
+    answer(SECCOMP_RET_ALLOW);
   }
   unless_equal(__NR_openat, 4);
   load(offsetof(seccomp_data, args[2]));

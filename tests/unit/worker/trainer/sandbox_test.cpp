@@ -20,6 +20,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "core/base/fd.hpp"
+
 namespace waggle::worker {
 namespace {
 
@@ -133,6 +135,42 @@ TEST_CASE("sandbox, a device that is kept is opened and steered, and nothing els
   CHECK(inside([] { return ::open("/etc/passwd", O_RDONLY) >= 0; }, keeps) == 1);
   ::close(ours);
   ::unlink(path);
+}
+
+TEST_CASE("sandbox, what is steered is no terminal: nothing is typed into it") {
+  // In a session that owns it, where all of this works outside.
+  Fd const master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  REQUIRE(master);
+  REQUIRE(::grantpt(master.get()) == 0);
+  REQUIRE(::unlockpt(master.get()) == 0);
+  std::string const name = ::ptsname(master.get());
+  Keeps const keeps{{"/dev/null"}, {}};
+  pid_t const pid = ::fork();
+  if (pid == 0) {
+    ::setsid();
+    int const terminal = ::open(name.c_str(), O_RDWR);
+    int discipline = 0;
+    if (terminal < 0 || ::ioctl(terminal, TIOCSETD, &discipline) != 0) ::_exit(3);
+    if (enter_sandbox(keeps).find("seccomp landlock") == std::string::npos) ::_exit(2);
+    char letter = 'x';
+    auto const refused = [&](unsigned long request, void* argument) {
+      return ::ioctl(terminal, request, argument) != 0 && errno == EPERM;
+    };
+    bool const all = refused(TIOCSTI, &letter) && refused(TIOCLINUX, &letter) &&
+                     refused(TIOCSETD, &discipline) && refused(TIOCSCTTY, nullptr) &&
+                     refused(TIOCSTI | 0x100000000ul, &letter);
+    winsize size{};
+    bool const steered = ::ioctl(terminal, TIOCGWINSZ, &size) == 0;
+    ::_exit(all && steered ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(pid, &status, 0) == pid);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 2) {
+    MESSAGE("skipped: this kernel has no Landlock");
+    return;
+  }
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("sandbox, a driver starts where everything is read and only its devices are written") {
