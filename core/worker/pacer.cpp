@@ -13,8 +13,8 @@ constexpr double kLeastShare = 0.01;
 void Pacer::set_share(double share) noexcept {
   share = std::clamp(share, kLeastShare, 1.0);
   if (share == share_) return;
+  if (share >= 1 || share_ >= 1) reset();
   share_ = share;
-  reset();
 }
 
 TimePoint Pacer::due(Duration used, TimePoint now) noexcept {
@@ -33,7 +33,12 @@ TimePoint Pacer::due(Duration used, TimePoint now) noexcept {
   // Paid first, with the time of the work too; what is still owed then nobody let us rest for.
   account_ = std::max(account_ + earned, -window) - work;
   account_ = std::min(account_, share_ * window);
-  return account_ >= 0 ? now : now + seconds(-account_ / share_);
+  return std::max(now, rest_until());
+}
+
+TimePoint Pacer::rest_until() const noexcept {
+  if (share_ >= 1 || !looked_ || account_ >= 0) return TimePoint::min();
+  return *looked_ + seconds(-account_ / share_);
 }
 
 }  // namespace waggle::worker

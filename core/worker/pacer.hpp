@@ -19,7 +19,8 @@ class Pacer {
  public:
   static constexpr Duration kWindow = std::chrono::seconds(5);
 
-  /// Another share (0, 1] begins anew; the same one changes nothing.
+  /// Another share (0, 1]: what is owed stays owed, and is paid at the new one. All of the time
+  /// owes nothing, and what comes after it begins anew.
   void set_share(double share) noexcept;
 
   /// Forgets what was used: the work of somebody else begins.
@@ -30,6 +31,9 @@ class Pacer {
   /// Until when to rest, `now` or earlier for not at all. `used`: of what is shared out, since
   /// reset(), in seconds at full use; less than last time counts as begun anew.
   [[nodiscard]] TimePoint due(Duration used, TimePoint now) noexcept;
+
+  /// What due() said last, by the share that holds now; long ago for no rest.
+  [[nodiscard]] TimePoint rest_until() const noexcept;
 
  private:
   double share_ = 1;

@@ -27,13 +27,6 @@ Result<Fd> open_file(std::filesystem::path const& path) {
   return file;
 }
 
-// A trainer's answer is a stranger's: a day at most, so that sums do not overflow.
-Duration nanoseconds(std::uint64_t count) {
-  constexpr Duration kMost = std::chrono::hours(24);
-  return Duration(
-      static_cast<std::int64_t>(std::min(count, static_cast<std::uint64_t>(kMost.count()))));
-}
-
 }  // namespace
 
 Result<std::filesystem::path> find_trainer(std::filesystem::path const& chosen) {
@@ -119,6 +112,7 @@ Co<Result<Batch>> TrainerProcess::accumulate(std::uint32_t most, TimePoint deadl
   auto& s = *state_;
   auto gap = co_await s.wait_for_duty(deadline);
   if (!gap) co_return std::move(gap).error();
+  if (!*gap) co_return Batch{};
   for (;;) {
     auto const samples = most == 0 ? s.micro_batch : std::min(s.micro_batch, most);
     Message question = Accumulate{s.position, samples, s.version, s.options.threads};
@@ -137,9 +131,9 @@ Co<Result<Batch>> TrainerProcess::accumulate(std::uint32_t most, TimePoint deadl
     auto done = expect<BatchDone>(std::move(answer));
     if (!done) co_return std::move(done).error();
     s.position += samples;
-    s.gpu_time += nanoseconds(done->gpu_nanoseconds);
+    s.gpu_time += s.taken(done->gpu_nanoseconds);
     if (!done->finite) s.restore(kGradients | kExtras);
-    co_return Batch{done->samples, done->loss_sum, done->finite, nanoseconds(done->nanoseconds)};
+    co_return Batch{done->samples, done->loss_sum, done->finite, s.taken(done->nanoseconds)};
   }
 }
 
@@ -153,26 +147,16 @@ Co<Result<Step>> TrainerProcess::apply(std::int64_t epoch, TimePoint deadline) {
   co_return Step{done->learning_rate, done->gradient_norm};
 }
 
-namespace {
-
-Result<Evaluation> to_evaluation(Result<Message> answer, Duration& gpu_time) {
-  WAGGLE_TRY(auto const done, expect<Evaluated>(std::move(answer)));
-  gpu_time += nanoseconds(done.gpu_nanoseconds);
-  return Evaluation{done.samples, done.loss, done.accuracy};
-}
-
-}  // namespace
-
 Co<Result<Evaluation>> TrainerProcess::evaluate(TimePoint deadline) {
   Message question = Evaluate{state_->version, 0};
   auto answer = co_await state_->call(std::move(question), kNone, deadline);
-  co_return to_evaluation(std::move(answer), state_->gpu_time);
+  co_return state_->to_evaluation(std::move(answer));
 }
 
 Co<Result<Evaluation>> TrainerProcess::evaluate_fixed(TimePoint deadline) {
   Message question = Evaluate{state_->version, state_->facts.probe_samples()};
   auto answer = co_await state_->call(std::move(question), kNone, deadline);
-  co_return to_evaluation(std::move(answer), state_->gpu_time);
+  co_return state_->to_evaluation(std::move(answer));
 }
 
 Co<Result<Evaluation>> TrainerProcess::probe(std::span<float const> values, TimePoint deadline) {
@@ -188,7 +172,7 @@ Co<Result<Evaluation>> TrainerProcess::probe(std::span<float const> values, Time
   Message question = Probe{state_->facts.probe_samples()};
   std::vector<int> descriptors(1, memory->get());
   auto answer = co_await state_->call(std::move(question), std::move(descriptors), kNone, deadline);
-  co_return to_evaluation(std::move(answer), state_->gpu_time);
+  co_return state_->to_evaluation(std::move(answer));
 }
 
 std::vector<float> TrainerProcess::averaged_state() const {
@@ -279,22 +263,30 @@ Co<Result<std::vector<Prediction>>> TrainerProcess::predictions(std::uint32_t fi
 }
 
 Duration TrainerProcess::cpu_time() const noexcept {
-  return state_->child ? state_->child->cpu_time() : Duration{};
+  return state_->cpu_time();
 }
 
 void TrainerProcess::set_duty(double share) noexcept {
   state_->cpu_pacer.set_share(share);
+  state_->rest.notify_all();
 }
 
 void TrainerProcess::set_gpu_duty(double share) noexcept {
   state_->gpu_pacer.set_share(share);
+  state_->rest.notify_all();
 }
 
 void TrainerProcess::set_threads(std::uint32_t threads) noexcept {
   threads = std::max(threads, 1u);
   if (threads == state_->options.threads) return;
+  (void)state_->cpu_used();  // until now, by the old number
   state_->options.threads = threads;
-  state_->cpu_pacer.reset();
+  state_->rest.notify_all();
+}
+
+void TrainerProcess::end_rest() noexcept {
+  state_->rest_ended = true;
+  state_->rest.notify_all();
 }
 
 void TrainerProcess::set_memory_limit(std::uint64_t bytes) noexcept {
@@ -308,6 +300,7 @@ void TrainerProcess::set_gpu_memory_limit(std::uint64_t bytes) noexcept {
   if (state_->options.gpu_memory_limit == bytes) return;
   state_->options.gpu_memory_limit = bytes;
   if (!state_->facts.can_gpu) return;
+  state_->gpu = true;  // it may have been lost to the old one
   state_->outdated = true;
   state_->micro_batch = std::max(state_->facts.micro_batch, 1u);
 }
@@ -364,10 +357,13 @@ std::string const& TrainerProcess::last_trouble() const noexcept {
 
 Co<void> TrainerProcess::close(TimePoint deadline) {
   state_->runtime.cancel(state_->idle_timer);
+  state_->runtime.cancel(state_->leaving_timer);
+  if (state_->leaving) (void)co_await state_->leaving->reap(Duration{});
+  state_->bury(state_->leaving);
   if (!state_->child) co_return;
   state_->child->hang_up();
   (void)co_await state_->child->reap(std::max(deadline - state_->runtime.now(), Duration{}));
-  state_->child.reset();
+  state_->bury(state_->child);
 }
 
 }  // namespace waggle::worker

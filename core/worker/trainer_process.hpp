@@ -131,8 +131,8 @@ class TrainerProcess {
   void clear_gradients() noexcept;
 
   /// Forward and backward on the next micro-batch of the stream; adds to gradients(), moves extras.
-  /// `most`: at most so many samples, 0: the task's micro_batch. Waits first for the duty cycle's
-  /// gap.
+  /// `most`: at most so many samples, 0: the task's micro_batch. Rests first as long as the shares
+  /// want it; no samples and nothing done if end_rest() ends that.
   [[nodiscard]] Co<Result<Batch>> accumulate(std::uint32_t most, TimePoint deadline);
 
   /// One optimizer step on the MEAN gradient standing in gradients(), with the schedule's learning
@@ -177,6 +177,9 @@ class TrainerProcess {
   void set_duty(double share) noexcept;
   /// The share of the time in which the GPU may compute, in the same way; (0, 1].
   void set_gpu_duty(double share) noexcept;
+  /// A rest before a micro-batch ends now, and the micro-batch is not made: for whoever pauses or
+  /// leaves. What is owed stays owed. Nothing where none rests.
+  void end_rest() noexcept;
   /// From the next micro-batch on, and after a restart.
   void set_threads(std::uint32_t threads) noexcept;
   /// As TrainerOptions::memory_limit; another one takes a process that is started again, by the
@@ -196,7 +199,7 @@ class TrainerProcess {
 
   [[nodiscard]] std::uint32_t micro_batch() const noexcept;  ///< after memory made it smaller
   [[nodiscard]] std::uint64_t restarts() const noexcept;
-  /// Processor time of the process that runs, by all its threads; 0 while none runs.
+  /// Processor time, by all threads of all processes so far.
   [[nodiscard]] Duration cpu_time() const noexcept;
   /// Time in which a GPU was at work for us, by all processes so far.
   [[nodiscard]] Duration gpu_time() const noexcept;

@@ -2,6 +2,7 @@
 #include "core/worker/detail/trainer_state.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "core/base/assert.hpp"
@@ -22,6 +23,24 @@ Error to_error(Failed const& failure) {
     default:
       return {Errc::invalid, failure.text};
   }
+}
+
+// "0000:65:00.0": it ends in notices and in the names of files, so nothing else is taken for one.
+bool is_pci_address(std::string_view text) noexcept {
+  constexpr std::string_view kShape = "xxxx:xx:xx.x";
+  constexpr std::string_view kHex = "0123456789abcdef";
+  if (text.size() != kShape.size()) return false;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (kShape[i] == 'x' ? kHex.find(text[i]) == kHex.npos : text[i] != kShape[i]) return false;
+  return true;
+}
+
+std::string too_small(std::uint64_t limit, std::string_view detail) {
+  if (limit == 0) return cat("the GPU's memory cannot hold the model: ", detail);
+  return cat("max_gpu_memory, ",
+             limit >> 20,
+             " MiB, cannot hold the model; set more, or 0 for no limit: ",
+             detail);
 }
 
 }  // namespace
@@ -52,7 +71,7 @@ Co<Result<Message>> TrainerProcess::State::exchange(Message question,
     (void)co_await child->reap(Duration{});
     trouble = cat("the trainer was killed: ", error.detail);
   }
-  child.reset();
+  bury(child);
   log::warning("worker", trouble);
   // Nonsense is as good as a death; only our own deadline and scope are different.
   if (error.code != Errc::timeout && error.code != Errc::cancelled) error.code = Errc::closed;
@@ -64,7 +83,6 @@ Co<Status> TrainerProcess::State::launch(TimePoint deadline) {
   auto spawned = Child::spawn(runtime, child_options);
   if (!spawned) co_return std::move(spawned).error();
   child = std::move(*spawned);
-  cpu_pacer.reset();
   if (paused) child->pause();
   Start start;
   start.config_json = options.config_json;
@@ -82,6 +100,7 @@ Co<Status> TrainerProcess::State::launch(TimePoint deadline) {
   auto answer = co_await ask_once(std::move(question), std::move(descriptors), deadline);
   auto told = expect<Facts>(std::move(answer));
   if (!told) co_return std::move(told).error();
+  if (!is_pci_address(told->gpu)) told->gpu.clear();
   if (have_buffers && (told->parameters != facts.parameters || told->extras != facts.extras ||
                        told->statistics != facts.statistics))
     co_return Error{Errc::invalid, "the trainer came back with another model"};
@@ -104,6 +123,10 @@ Co<Status> TrainerProcess::State::launch(TimePoint deadline) {
   Message hand_over = Buffers{first};
   auto ready = co_await ask_once(std::move(hand_over), std::move(buffers), deadline);
   auto done = expect<Done>(std::move(ready));
+  if (!done && done.error().code == Errc::too_large && !facts.device.starts_with("cpu")) {
+    auto why = too_small(options.gpu_memory_limit, done.error().detail);
+    co_return co_await lose_gpu(std::move(why));
+  }
   if (!done) co_return std::move(done).error();
   have_buffers = true;
   co_return ok();
@@ -141,7 +164,7 @@ Co<Error> TrainerProcess::State::lose_gpu(std::string why) {
   // A process that met such an error meets it again with everything that it asks of the driver.
   child->kill();
   (void)co_await child->reap(Duration{});
-  child.reset();
+  bury(child);
   gpu = false;
   gpu_trouble = std::move(why);
   trouble = cat("the GPU was lost: ", gpu_trouble);
@@ -155,25 +178,86 @@ void TrainerProcess::State::begin_call() {
   runtime.cancel(idle_timer);
   if (!std::exchange(outdated, false)) return;
   let_go = let_go || child != nullptr;
-  child.reset();
+  retire();
 }
 
 void TrainerProcess::State::end_call() {
   busy = false;
+  arm_idle_timer();
+}
+
+void TrainerProcess::State::arm_idle_timer() {
   if (options.idle_limit == Duration{}) return;
   idle_timer = runtime.call_at(runtime.now() + options.idle_limit, [this] {
     // All it knows stands in the buffers, which are ours.
     let_go = child != nullptr;
-    child.reset();
+    retire();
   });
 }
 
+void TrainerProcess::State::bury(std::unique_ptr<Child>& process) {
+  if (process) cpu_ended += process->cpu_time();
+  process.reset();
+}
+
+void TrainerProcess::State::retire() {
+  if (!child) return;
+  child->kill();
+  leaving = std::move(child);
+  bury_later();
+}
+
+void TrainerProcess::State::bury_later() {
+  leaving_timer = runtime.call_at(runtime.now() + std::chrono::milliseconds(5), [this] {
+    if (!leaving) return;
+    if (leaving->gone())
+      bury(leaving);
+    else
+      bury_later();
+  });
+}
+
+Duration TrainerProcess::State::cpu_time() const noexcept {
+  auto total = cpu_ended;
+  for (auto const* process : {&child, &leaving})
+    if (*process) total += (*process)->cpu_time();
+  return total;
+}
+
+Duration TrainerProcess::State::cpu_used() noexcept {
+  auto const total = cpu_time();
+  // Of one thread, so that all of them at work are full use.
+  cpu_paced += std::max(total - cpu_looked, Duration{}) / std::max(options.threads, 1u);
+  cpu_looked = total;
+  return cpu_paced;
+}
+
+Duration TrainerProcess::State::taken(std::uint64_t nanoseconds) const noexcept {
+  auto const most = std::max(runtime.now() - asked, Duration{});
+  auto const count = std::min(nanoseconds, static_cast<std::uint64_t>(most.count()));
+  return Duration(static_cast<std::int64_t>(count));
+}
+
+Result<Evaluation> TrainerProcess::State::to_evaluation(Result<Message> answer) {
+  WAGGLE_TRY(auto const done, expect<Evaluated>(std::move(answer)));
+  gpu_time += taken(done.gpu_nanoseconds);
+  return Evaluation{done.samples, done.loss, done.accuracy};
+}
+
 Co<Status> TrainerProcess::State::ensure(TimePoint deadline) {
+  // A GPU's memory may be too small for two.
+  runtime.cancel(leaving_timer);
+  if (leaving) (void)co_await leaving->reap(Duration{});
+  bury(leaving);
   for (int attempt = 1; !child; ++attempt) {
     if (have_buffers && !std::exchange(let_go, false)) ++restarts;
     auto launched = co_await launch(deadline);
     if (launched) break;
-    child.reset();
+    if (child) {
+      child->kill();
+      (void)co_await child->reap(Duration{});
+      bury(child);
+    }
     if (launched.error().code != Errc::closed || attempt >= kMaxAttempts) co_return launched;
   }
   co_return ok();
@@ -195,6 +279,7 @@ Co<Result<Message>> TrainerProcess::State::call(Message question,
     }
     Message copy = question;
     std::vector<int> fds = descriptors;
+    asked = runtime.now();
     result = co_await ask_once(std::move(copy), std::move(fds), deadline);
     if (result) break;
     restore(torn);
@@ -211,15 +296,23 @@ Co<Result<Message>> TrainerProcess::State::call(Message question,
   return call(std::move(question), std::vector<int>(), torn, deadline);
 }
 
-Co<Status> TrainerProcess::State::wait_for_duty(TimePoint deadline) {
-  if (!child) co_return ok();
+Co<Result<bool>> TrainerProcess::State::wait_for_duty(TimePoint deadline) {
   auto const now = runtime.now();
-  // Of one thread, so that all of them at work are full use.
-  auto const cpu = child->cpu_time() / std::max(options.threads, 1u);
-  auto const due = std::max(cpu_pacer.due(cpu, now), gpu_pacer.due(gpu_time, now));
-  if (due <= now) co_return ok();
-  auto const latest = deadline == kNoDeadline ? due : now + (deadline - now) / 2;
-  co_return co_await runtime.sleep_until(std::min(due, latest));
+  auto const latest = deadline == kNoDeadline ? deadline : now + (deadline - now) / 2;
+  auto due = std::max(cpu_pacer.due(cpu_used(), now), gpu_pacer.due(gpu_time, now));
+  rest_ended = false;
+  runtime.cancel(idle_timer);
+  Status waited = ok();
+  while (waited && !rest_ended && std::min(due, latest) > runtime.now()) {
+    waited = co_await rest.wait(std::min(due, latest));
+    if (!waited && waited.error().code == Errc::timeout) waited = ok();
+    // Not due() again: that is for work that was done.
+    due = std::max(cpu_pacer.rest_until(), gpu_pacer.rest_until());
+  }
+  if (waited && !rest_ended) co_return true;
+  arm_idle_timer();
+  if (!waited) co_return std::move(waited).error();
+  co_return false;
 }
 
 }  // namespace waggle::worker

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "core/base/signal.hpp"
 #include "core/base/text.hpp"
 #include "core/worker/detail/child.hpp"
 #include "core/worker/detail/state_layout.hpp"
@@ -24,6 +25,8 @@ struct TrainerProcess::State {
   Mapping mappings[4];
   Undoable parameters, gradients, extras, statistics;
   std::unique_ptr<Child> child;
+  std::unique_ptr<Child> leaving;  // killed; may still hold its memory
+  Runtime::TimerId leaving_timer{};
   bool have_buffers = false;
   bool busy = false;
   bool paused = false;
@@ -40,11 +43,19 @@ struct TrainerProcess::State {
   bool gpu = true;        // the next process may use one
   std::string gpu_trouble;
   Duration gpu_time{};
+  Duration cpu_ended{};                // of the processes that are no more
+  Duration cpu_looked{}, cpu_paced{};  // what the pacer has seen: of all threads; of one
+  TimePoint asked{};                   // when the last question of a call was put
   Pacer cpu_pacer, gpu_pacer;
+  Signal rest;  // something that a rest depends on is another
+  bool rest_ended = false;
 
-  State(Runtime& r, TrainerOptions o) : runtime(r), options(std::move(o)) {}
+  State(Runtime& r, TrainerOptions o) : runtime(r), options(std::move(o)), rest(r) {}
 
-  ~State() { runtime.cancel(idle_timer); }
+  ~State() {
+    runtime.cancel(idle_timer);
+    runtime.cancel(leaving_timer);
+  }
 
   State(State const&) = delete;
   State& operator=(State const&) = delete;
@@ -52,6 +63,22 @@ struct TrainerProcess::State {
   void begin_call();
   /// From here on the process is idle.
   void end_call();
+  void arm_idle_timer();
+
+  /// The process has ended: what it used is counted.
+  void bury(std::unique_ptr<Child>& process);
+  /// Kills the process, if there is one, and waits for nothing; the next one waits for its end.
+  void retire();
+  void bury_later();
+
+  /// Processor time of all processes so far.
+  Duration cpu_time() const noexcept;
+  /// The same a thread, by the number of threads at each time.
+  Duration cpu_used() noexcept;
+  /// What a trainer says that its answer took: a stranger's word, so at most the time since it was
+  /// asked.
+  Duration taken(std::uint64_t nanoseconds) const noexcept;
+  Result<Evaluation> to_evaluation(Result<Message> answer);
 
   StateParts parts() const { return {parameters.values(), extras.values(), statistics.values()}; }
 
@@ -99,8 +126,9 @@ struct TrainerProcess::State {
   Co<Result<Message>> call(Message question, unsigned torn, TimePoint deadline);
 
   /// Waits until the time used so far, of processor and GPU, is within the shares; at most half of
-  /// what is left until the deadline, for the micro-batch needs some, too.
-  Co<Status> wait_for_duty(TimePoint deadline);
+  /// what is left until the deadline, for the micro-batch needs some, too. False: end_rest() came
+  /// first. The process is not idle meanwhile. Errors: cancelled.
+  Co<Result<bool>> wait_for_duty(TimePoint deadline);
 };
 
 /// The answer as T. Errors: the call's own; malformed (another kind of answer).

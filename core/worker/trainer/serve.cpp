@@ -11,6 +11,7 @@
 
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
+#include "core/base/utf8.hpp"
 #include "core/train/gpu.hpp"
 #include "core/train/trainer.hpp"
 #include "core/wire/msgpack.hpp"
@@ -32,7 +33,7 @@ Failed failed(Error const& error) {
   if (error.code == Errc::too_large) kind = Failed::Kind::memory;
   if (error.code == Errc::malformed) kind = Failed::Kind::malformed;
   if (error.code == Errc::io) kind = Failed::Kind::io;
-  return {kind, error.detail.substr(0, 4096)};
+  return {kind, std::string(utf8_prefix(error.detail, 4096))};
 }
 
 // Of what only calculates: its one trouble with the machine is a GPU that is lost.

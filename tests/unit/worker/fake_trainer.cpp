@@ -5,7 +5,11 @@
 //   "absent"    none is there
 //   "breaks"    from the third micro-batch of a process on, the driver fails
 //   "short"     at the hand-over of the buffers, the driver fails
+//   "small"     its memory cannot hold the model
+//   "lies"      it says more than is true, and names a file instead of a card
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "core/worker/messages.hpp"
 #include "core/worker/packet.hpp"
@@ -26,13 +30,14 @@ class Fake {
       facts.micro_batch = 4;
       facts.can_gpu = true;
       facts.device = on_gpu_ ? "cuda:0 f32" : "cpu f32";
-      if (on_gpu_) facts.gpu = "0000:65:00.0";
+      if (on_gpu_) facts.gpu = fate_ == "lies" ? "0000:65:../../x" : "0000:65:00.0";
       if (start->gpu && !on_gpu_) facts.gpu_trouble = "no GPU was found";
       facts.training_flops_per_sample = static_cast<double>(start->gpu_memory_limit);
       return facts;
     }
     if (std::get_if<Buffers>(&question) != nullptr) {
       if (on_gpu_ && fate_ == "short") return lost();
+      if (on_gpu_ && fate_ == "small") return Failed{Failed::Kind::memory, "CUDA out of memory"};
       auto mapping = Mapping::map(descriptors.at(1).get(), 4);
       if (!mapping) return Failed{Failed::Kind::io, "no buffer"};
       gradients_ = *std::move(mapping);
@@ -41,6 +46,9 @@ class Fake {
     if (auto const* const batch = std::get_if<Accumulate>(&question)) {
       gradients_.values()[0] += static_cast<float>(batch->samples);
       if (on_gpu_ && fate_ == "breaks" && ++batches_ > 2) return lost();
+      if (fate_ == "lies") return BatchDone{batch->samples, 1, true, ~0ull, ~0ull};
+      // As long as it claims: nobody believes it more.
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
       std::uint64_t const busy = on_gpu_ ? 40'000'000 : 0;
       return BatchDone{batch->samples, 1, true, 50'000'000, busy};
     }

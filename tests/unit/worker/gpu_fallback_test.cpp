@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <doctest/doctest.h>
+#include <csignal>
+#include <filesystem>
 
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "core/base/text.hpp"
 #include "core/worker/trainer_process.hpp"
 
 #include "tests/support/run.hpp"
@@ -77,7 +82,7 @@ TEST_SUITE("TrainerProcess and the GPU") {
   }
 
   TEST_CASE("lost while the buffers are handed over, or never there: it trains on the processor") {
-    for (auto const* const fate : {"short", "absent"}) {
+    for (auto const* const fate : {"short", "small", "absent"}) {
       CAPTURE(fate);
       with_trainer(fate, [](SystemRuntime& rt, TrainerProcess& trainer) -> Co<void> {
         CHECK(trainer.facts().device == "cpu f32");
@@ -94,6 +99,101 @@ TEST_SUITE("TrainerProcess and the GPU") {
         CHECK(trainer.gradients()[0] == 8);
       });
     }
+  }
+
+  TEST_CASE("a limit below what the model needs: the notice names it, and another is tried") {
+    with_trainer("small", [](SystemRuntime& rt, TrainerProcess& trainer) -> Co<void> {
+      trainer.set_gpu_memory_limit(std::uint64_t{64} << 20);
+      auto const batch = co_await trainer.accumulate(0, soon(rt));
+      CHECK(batch);
+      CHECK(trainer.facts().device == "cpu f32");
+      CHECK(trainer.gpu_trouble() ==
+            "max_gpu_memory, 64 MiB, cannot hold the model; set more, or 0 for no limit: CUDA out "
+            "of memory");
+    });
+  }
+
+  TEST_CASE("what a trainer says of its time and its card is not believed beyond sense") {
+    with_trainer("lies", [](SystemRuntime& rt, TrainerProcess& trainer) -> Co<void> {
+      CHECK(trainer.facts().gpu == "");
+      auto const begin = rt.now();
+      for (int i = 0; i < 3; ++i) {
+        auto const batch = co_await trainer.accumulate(0, soon(rt));
+        REQUIRE(batch);
+        CHECK(batch->took <= rt.now() - begin);
+      }
+      CHECK(trainer.gpu_time() <= rt.now() - begin);
+    });
+  }
+
+  TEST_CASE("it has a session of its own, and nothing to read from a terminal") {
+    with_trainer("well", [](SystemRuntime&, TrainerProcess& trainer) -> Co<void> {
+      CHECK(::getsid(trainer.pid()) == trainer.pid());
+      auto const input = cat("/proc/", trainer.pid(), "/fd/0");
+      CHECK(std::filesystem::read_symlink(input) == "/dev/null");
+      co_return;
+    });
+  }
+
+  TEST_CASE("what dead processes used stays counted") {
+    with_trainer("well", [](SystemRuntime& rt, TrainerProcess& trainer) -> Co<void> {
+      auto const first = trainer.cpu_time();
+      CHECK(first > Duration{});
+      for (int i = 0; i < 2; ++i) {
+        ::kill(trainer.pid(), SIGKILL);
+        auto const batch = co_await trainer.accumulate(0, soon(rt));
+        REQUIRE(batch);
+      }
+      CHECK(trainer.restarts() == 2);
+      CHECK(trainer.cpu_time() > 2 * first);
+    });
+  }
+
+  TEST_CASE("a rest longer than the idle limit keeps the process, and what is owed") {
+    auto options = options_for("well");
+    options.idle_limit = std::chrono::milliseconds(100);
+    SystemRuntime runtime;
+    auto work = [](SystemRuntime& rt, TrainerOptions o) -> Co<void> {
+      auto started = co_await TrainerProcess::start(rt, std::move(o), soon(rt));
+      REQUIRE(started);
+      auto& trainer = **started;
+      trainer.set_gpu_duty(0.1);  // 40 ms of work in 400
+      auto const pid = trainer.pid();
+      auto const begin = rt.now();
+      for (int i = 0; i < 4; ++i) {
+        auto const batch = co_await trainer.accumulate(0, soon(rt));
+        REQUIRE(batch);
+        CHECK(trainer.pid() == pid);
+      }
+      CHECK(to_seconds(rt.now() - begin) > 3 * 0.4 * 0.8);
+    };
+    test::run(runtime, work(runtime, std::move(options)));
+  }
+
+  TEST_CASE("a rest ends at once for whoever pauses, and by another share") {
+    with_trainer("well", [](SystemRuntime& rt, TrainerProcess& trainer) -> Co<void> {
+      trainer.set_gpu_duty(0.01);  // 40 ms of work in 4 s
+      for (int i = 0; i < 2; ++i) {
+        auto const begin = rt.now();
+        auto const stop =
+            rt.call_at(begin + std::chrono::milliseconds(100), [&trainer] { trainer.end_rest(); });
+        auto const batch = co_await trainer.accumulate(0, soon(rt));
+        rt.cancel(stop);
+        REQUIRE(batch);
+        CHECK(batch->samples == (i == 0 ? 4 : 0));  // the first owes nothing
+        CHECK(rt.now() - begin < std::chrono::seconds(2));
+      }
+      CHECK(trainer.stream_position() == 4);
+      auto const begin = rt.now();
+      auto const more = rt.call_at(begin + std::chrono::milliseconds(100),
+                                   [&trainer] { trainer.set_gpu_duty(0.5); });
+      auto const batch = co_await trainer.accumulate(0, soon(rt));
+      rt.cancel(more);
+      REQUIRE(batch);
+      CHECK(batch->samples == 4);
+      CHECK(rt.now() - begin >= std::chrono::milliseconds(100));
+      CHECK(rt.now() - begin < std::chrono::seconds(2));
+    });
   }
 
   TEST_CASE("the GPU's share is held by rests, and another limit of its memory starts it again") {

@@ -53,6 +53,7 @@ TEST_SUITE("Pacer") {
             m.piece(mean * (1 + jitter * (2 * m.chance() - 1)));
           double const held = to_seconds(m.used) / to_seconds(m.now - start);
           CHECK(std::abs(held - share) < 0.05);
+          CHECK(std::abs(held - share) < 0.3 * share);
         }
   }
 
@@ -87,6 +88,20 @@ TEST_SUITE("Pacer") {
           now + std::chrono::seconds(20));
   }
 
+  TEST_CASE("what is owed is paid at the share that holds now") {
+    Pacer pacer;
+    TimePoint const now{std::chrono::hours(1)};
+    pacer.set_share(0.5);
+    CHECK(pacer.rest_until() < now);
+    (void)pacer.due({}, now);
+    CHECK(pacer.due(std::chrono::seconds(20), now) == now + std::chrono::seconds(40));
+    CHECK(pacer.rest_until() == now + std::chrono::seconds(40));
+    pacer.set_share(0.25);
+    CHECK(pacer.rest_until() == now + std::chrono::seconds(80));
+    pacer.set_share(0.8);
+    CHECK(pacer.rest_until() == now + std::chrono::seconds(25));
+  }
+
   TEST_CASE("a long wait for others is followed by no long burst") {
     Machine m;
     m.pacer.set_share(0.5);
@@ -114,7 +129,7 @@ TEST_SUITE("Pacer") {
     CHECK(to_seconds(pacer.due(used, now) - now) <= most);
   }
 
-  TEST_CASE("a process that begins anew, and another share, owe nothing") {
+  TEST_CASE("a process that begins anew, and all of the time, owe nothing") {
     Pacer pacer;
     TimePoint const now{std::chrono::hours(1)};
     pacer.set_share(0.1);
@@ -122,6 +137,8 @@ TEST_SUITE("Pacer") {
     CHECK(pacer.due(std::chrono::seconds(10), now) > now);
     CHECK(pacer.due(std::chrono::seconds(1), now) == now);
     CHECK(pacer.due(std::chrono::seconds(2), now) > now);
+    pacer.set_share(1);
+    CHECK(pacer.rest_until() < now);
     pacer.set_share(0.2);
     CHECK(pacer.due(std::chrono::seconds(2), now) == now);
     CHECK(pacer.due(std::chrono::seconds(3), now) > now);
