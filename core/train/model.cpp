@@ -19,6 +19,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "core/base/assert.hpp"
+#include "core/base/utf8.hpp"
 #include "core/train/detail/allocator.hpp"
 #include "core/train/detail/net.hpp"
 #include "core/train/gpu.hpp"
@@ -94,8 +95,7 @@ auto translated(F const& f) -> decltype(f()) {
     auto const code = says_out_of_memory(text) ? Errc::too_large
                       : says_gpu_lost(text)    ? Errc::io
                                                : Errc::invalid;
-    text.resize(std::min<std::size_t>(text.size(), 512));
-    return Error{code, std::move(text)};
+    return Error{code, std::string(utf8_prefix(text, 512))};
   } catch (std::exception const& e) {
     return Error{Errc::invalid, e.what()};
   }
@@ -141,30 +141,35 @@ struct Model::State {
     }
   }
 
+  // All or nothing: what may throw comes first. A GPU's copies are taken once, so that binding
+  // another state, and this one again, cannot run out of its memory.
   void bind(ModelBuffers b) {
-    buffers = b;
     at::NoGradGuard const no_grad;
     bool const cpu = device.is_cpu();
     if (!cpu) {
       auto const options = at::TensorOptions().dtype(at::kFloat).device(device);
       auto const n = static_cast<std::int64_t>(parameter_values);
-      device_parameters = at::empty({n}, options);
-      device_gradients = b.gradients.empty() ? at::Tensor() : at::zeros({n}, options);
-      device_extras = at::empty({static_cast<std::int64_t>(extra_values)}, options);
+      if (!device_parameters.defined()) device_parameters = at::empty({n}, options);
+      if (!device_extras.defined())
+        device_extras = at::empty({static_cast<std::int64_t>(extra_values)}, options);
+      // A batch begins by zeroing it.
+      if (!device_gradients.defined() && !b.gradients.empty())
+        device_gradients = at::empty({n}, options);
     }
-    parameter_tensors.clear();
-    extra_tensors.clear();
-    slice(parameters, cpu ? b.parameters.data() : nullptr, device_parameters, parameter_tensors);
-    slice(extras, cpu ? b.extras.data() : nullptr, device_extras, extra_tensors);
-    stale = true;
-    if (b.gradients.empty()) return;
-    std::vector<at::Tensor> gradients;
-    slice(parameters, cpu ? b.gradients.data() : nullptr, device_gradients, gradients);
-    for (std::size_t i = 0; i < parameter_tensors.size(); ++i) {
-      parameter_tensors[i].set_requires_grad(true);
+    std::vector<at::Tensor> bound, bound_extras, gradients;
+    slice(parameters, cpu ? b.parameters.data() : nullptr, device_parameters, bound);
+    slice(extras, cpu ? b.extras.data() : nullptr, device_extras, bound_extras);
+    if (!b.gradients.empty())
+      slice(parameters, cpu ? b.gradients.data() : nullptr, device_gradients, gradients);
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      bound[i].set_requires_grad(true);
       // A defined gradient is added to in place, so it stays where the node can see it.
-      parameter_tensors[i].mutable_grad() = gradients[i];
+      bound[i].mutable_grad() = gradients[i];
     }
+    buffers = b;
+    parameter_tensors = std::move(bound);
+    extra_tensors = std::move(bound_extras);
+    stale = true;
   }
 
   void upload() {

@@ -218,10 +218,12 @@ Result<TrainerEvaluation> Trainer::evaluate(std::uint32_t most) {
 Result<TrainerEvaluation> Trainer::probe(std::span<float> parameters,
                                          std::span<float> extras,
                                          std::uint32_t most) {
-  // Whatever comes of it, the current state is bound again.
+  // Whatever comes of it, the current state is bound again. That takes no memory; should it fail
+  // all the same, the process ends and is started again, rather than train what a stranger sent.
   auto const bound = model_->bind({parameters, {}, extras});
   auto result = bound ? evaluate(most) : Result<TrainerEvaluation>(bound.error());
-  WAGGLE_TRY_STATUS(model_->bind(buffers_.model));
+  auto const again = model_->bind(buffers_.model);
+  WAGGLE_ASSERT(again, again ? "" : again.error().detail);
   return result;
 }
 
