@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What an epoch of a session came to: on view, as events, in the swarm's metrics and in the ledger.
+#include <algorithm>
 #include <utility>
 
 #include "core/crypto/peer_id.hpp"
@@ -68,9 +69,8 @@ void Session::State::note_in_ledger(optim::EpochReport const& report, double flo
   row.loss = report.loss;
   row.seconds = to_seconds(report.took);
   auto const cpu = trainer->cpu_time();
-  // A trainer that was started again begins at nought.
-  auto const since = cpu >= cpu_noted ? cpu_noted : Duration{};
-  row.kwh = device::kilowatt_hours(to_seconds(cpu - since), services.watts_per_core());
+  row.kwh = device::kilowatt_hours(to_seconds(std::max(cpu - cpu_noted, Duration{})),
+                                   services.watts_per_core());
   cpu_noted = cpu;
   if (options.gpu_joules) {
     auto const joules = options.gpu_joules();

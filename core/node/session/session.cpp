@@ -101,7 +101,10 @@ void Session::State::say_disk_full(std::string why) {
 void Session::State::pause_or_train() {
   bool const pause =
       discards || paused_by_user || !crashed.empty() || !disk_full.empty() || !guest_rests.empty();
-  if (optimizer && pause) optimizer->pause();
+  if (optimizer && pause) {
+    optimizer->pause();
+    trainer->end_rest();
+  }
   if (optimizer && !pause) optimizer->resume();
   if (!optimizer || view.state == "finishing" || view.state == "done") return;
   view.state = pause ? "paused" : "training";
@@ -314,15 +317,17 @@ void Session::leave() {
   state_->finish_soon = true;
   state_->view.state = "finishing";
   state_->woken.notify_all();
-  if (state_->optimizer) state_->optimizer->finish();
+  if (!state_->optimizer) return;
+  state_->optimizer->finish();
+  state_->trainer->end_rest();
 }
 
 void Session::make_way(bool keep) {
   state_->makes_way = true;
   state_->discards = !keep;
-  leave();
   // What is not kept needs no end of an epoch: whoever pauses may go at once.
   if (!keep && state_->optimizer) state_->optimizer->pause();
+  leave();
 }
 
 void Session::measure() noexcept {

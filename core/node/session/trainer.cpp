@@ -115,6 +115,8 @@ class ProcessTrainer final : public Trainer {
 
   void set_gpu_duty(double share) noexcept override { process_->set_gpu_duty(share); }
 
+  void end_rest() noexcept override { process_->end_rest(); }
+
   void set_threads(std::size_t threads) noexcept override {
     process_->set_threads(static_cast<std::uint32_t>(threads));
   }

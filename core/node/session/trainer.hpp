@@ -60,12 +60,14 @@ class Trainer : public optim::LocalTrainer {
   [[nodiscard]] virtual bool on_gpu() const noexcept = 0;
   /// Where that is on the PCI bus, as device::find_gpu() takes it; empty: not known.
   [[nodiscard]] virtual std::string gpu() const = 0;
-  /// Processor time that the process has used; begins at nought when it is started again.
+  /// Processor time that its processes have used so far.
   [[nodiscard]] virtual Duration cpu_time() const noexcept = 0;
   /// Share of the trainer's threads that training may take, by gaps between micro-batches; (0, 1].
   virtual void set_duty(double share) noexcept = 0;
   /// The share of the time in which the GPU may compute, in the same way.
   virtual void set_gpu_duty(double share) noexcept = 0;
+  /// As worker::TrainerProcess.
+  virtual void end_rest() noexcept = 0;
   /// From the next micro-batch on.
   virtual void set_threads(std::size_t threads) noexcept = 0;
   /// From the next call on, which starts the process again: a second or two.
