@@ -13,7 +13,7 @@
 namespace waggle::detail {
 namespace {
 
-constexpr auto kLeave = std::chrono::milliseconds(500);
+constexpr Duration kLeave = std::chrono::milliseconds(500);
 constexpr std::size_t kLongestName = 15;  // the kernel's
 
 }  // namespace
@@ -22,9 +22,10 @@ struct AsideThread::State {
   std::function<void()> work;
   std::mutex mutex;
   std::condition_variable changed;
-  bool busy = false;      // guarded by mutex
-  bool stopping = false;  // guarded by mutex
-  bool gone = false;      // guarded by mutex
+  bool busy = false;        // guarded by mutex
+  bool stopping = false;    // guarded by mutex
+  bool gone = false;        // guarded by mutex
+  Duration leave = kLeave;  // guarded by mutex
 
   void run() {
     std::unique_lock lock(mutex);
@@ -65,7 +66,7 @@ AsideThread::~AsideThread() {
   std::unique_lock lock(state_->mutex);
   state_->stopping = true;
   state_->changed.notify_all();
-  state_->changed.wait_for(lock, kLeave, [this] { return state_->gone; });
+  state_->changed.wait_for(lock, state_->leave, [this] { return state_->gone; });
 }
 
 bool AsideThread::busy() const {
@@ -78,6 +79,11 @@ void AsideThread::begin() {
   WAGGLE_ASSERT(!state_->busy, "asked while a question is under way");
   state_->busy = true;
   state_->changed.notify_all();
+}
+
+void AsideThread::patience(Duration at_the_end) {
+  std::lock_guard const lock(state_->mutex);
+  state_->leave = at_the_end;
 }
 
 }  // namespace waggle::detail

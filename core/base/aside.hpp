@@ -17,7 +17,8 @@ namespace detail {
 class AsideThread {
  public:
   AsideThread(std::string name, std::function<void()> work);
-  /// Waits kLeave for a call that runs; one that hangs is left to itself with what it refers to.
+  /// Waits half a second, or patience(), for a call that runs and for the end of what the function
+  /// owns; one that hangs is left to itself with what it refers to.
   ~AsideThread();
   AsideThread(AsideThread const&) = delete;
   AsideThread& operator=(AsideThread const&) = delete;
@@ -25,6 +26,7 @@ class AsideThread {
   [[nodiscard]] bool busy() const;
   /// Only when not busy.
   void begin();
+  void patience(Duration at_the_end);
 
   struct State;
 
@@ -67,6 +69,10 @@ class Aside {
     }
     return latest_;
   }
+
+  /// How long the end waits for a question under way and for what the function puts back; half a
+  /// second unless told.
+  void patience(Duration at_the_end) { thread_.patience(at_the_end); }
 
  private:
   std::shared_ptr<T> answer_;  // the thread's while it is busy

@@ -60,8 +60,9 @@ class Kept {
   std::uint64_t last_ = 0;  // guarded by mutex_
 };
 
+// Never destroyed, as the sinks: a thread that hung in a driver may still have something to say.
 Kept& kept() {
-  static Kept lines;
+  static auto& lines = *new Kept;
   return lines;
 }
 
@@ -83,8 +84,8 @@ std::shared_ptr<spdlog::logger> make(Level level, std::vector<spdlog::sink_ptr> 
 
 // Replaced by start() before other threads exist; read without a lock after that.
 Sinks& current() {
-  static Sinks sinks{make(Level::warning, {std::make_shared<spdlog::sinks::stderr_sink_mt>()}),
-                     Level::warning};
+  static auto& sinks = *new Sinks{
+      make(Level::warning, {std::make_shared<spdlog::sinks::stderr_sink_mt>()}), Level::warning};
   return sinks;
 }
 

@@ -110,4 +110,25 @@ TEST_SUITE("Aside") {
       REQUIRE(done.load());
     }
   }
+
+  TEST_CASE("who has something to put back that takes its time is given patience") {
+    struct PutsBack {
+      std::shared_ptr<std::atomic<bool>> done;
+
+      ~PutsBack() {
+        std::this_thread::sleep_for(std::chrono::milliseconds(900));
+        *done = true;
+      }
+    };
+
+    auto const done = std::make_shared<std::atomic<bool>>(false);
+    {
+      auto owned = std::make_shared<PutsBack>(done);
+      Aside<int> aside(
+          "test", [owned] { return 1; }, seconds(1), seconds(1));
+      owned.reset();
+      aside.patience(seconds(5));
+    }
+    CHECK(*done);
+  }
 }
