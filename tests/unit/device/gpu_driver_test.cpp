@@ -9,16 +9,33 @@ using namespace waggle::device;
 
 TEST_CASE("gpu_driver, names what is missing, and nothing where all is there") {
   waggle::test::Tree const tree;
-  CHECK(missing_driver_files(tree.path, {"libno-such-thing.so.1", "libc.so.6"}) ==
-        std::vector<std::string>{"libno-such-thing.so.1",
-                                 "/proc/driver/nvidia/version",
-                                 "/dev/nvidiactl",
-                                 "/dev/nvidia0",
-                                 "/dev/nvidia-uvm"});
+  CHECK(missing_driver_files(tree.path) == std::vector<std::string>{"libcuda.so.1",
+                                                                    "libnvidia-ml.so.1",
+                                                                    "/proc/driver/nvidia/version",
+                                                                    "/dev/nvidiactl",
+                                                                    "/dev/nvidia0",
+                                                                    "/dev/nvidia-uvm"});
   tree.put("proc/driver/nvidia/version", "NVRM version: 1\n");
   for (auto const* const file : {"dev/nvidiactl", "dev/nvidia0"}) tree.put(file, "");
-  CHECK(missing_driver_files(tree.path, {"libc.so.6"}) ==
-        std::vector<std::string>{"/dev/nvidia-uvm"});
+  tree.put("usr/lib64/libcuda.so.1", "no library: it is not loaded");
+  CHECK(missing_driver_files(tree.path) ==
+        std::vector<std::string>{"libnvidia-ml.so.1", "/dev/nvidia-uvm"});
   tree.put("dev/nvidia-uvm", "");
-  CHECK(missing_driver_files(tree.path, {WAGGLE_FAKE_NVML}).empty());
+  // Elsewhere, as ldconfig lists it; listed alone is not enough.
+  std::string cache = "glibc-ld.so.cache1.1";
+  cache += std::string(1, '\0') + "libnvidia-ml.so.1" + std::string(1, '\0') +
+           "/opt/driver/libnvidia-ml.so.1" + std::string(1, '\0');
+  tree.put("etc/ld.so.cache", cache);
+  CHECK(missing_driver_files(tree.path) == std::vector<std::string>{"libnvidia-ml.so.1"});
+  tree.put("opt/driver/libnvidia-ml.so.1", "");
+  CHECK(missing_driver_files(tree.path).empty());
+}
+
+TEST_CASE("gpu_driver, a list of libraries that is cut or foreign names none") {
+  waggle::test::Tree const tree;
+  for (std::string const& cache :
+       {std::string("/libcuda.so.1"), std::string("/libcuda.so.1\0", 14), std::string(5000, '/')}) {
+    tree.put("etc/ld.so.cache", cache);
+    CHECK(missing_driver_files(tree.path).size() == 6);
+  }
 }
