@@ -5,8 +5,12 @@
 #include <cstdlib>
 #include <iterator>
 #include <mutex>
+#include <span>
+#include <string_view>
+#include <utility>
 
 #include "core/base/aside.hpp"
+#include "core/base/text.hpp"
 #include "core/device/cpu_load.hpp"
 #include "core/device/detail/text_file.hpp"
 #include "core/device/gpu_power.hpp"
@@ -24,6 +28,7 @@ constexpr Duration kIdleEvery = std::chrono::seconds(2);
 constexpr Duration kBusEvery = std::chrono::seconds(10);
 constexpr Duration kGpuEvery = std::chrono::seconds(10);
 constexpr Duration kLimit = std::chrono::seconds(5);
+constexpr Duration kGpuPatience = std::chrono::seconds(5);
 constexpr Duration kBusLimit = std::chrono::seconds(20);  // four questions of two seconds, logins
 
 struct FileReadings {
@@ -37,11 +42,17 @@ struct FileReadings {
 // Between the caller and the thread that reads files.
 struct SharedWishes {
   std::mutex mutex;
-  SensorWishes wishes;  // guarded by mutex
+  SensorWishes wishes;       // guarded by mutex
+  std::uint64_t number = 0;  // guarded by mutex: counts wishes
 
   SensorWishes get() {
     std::lock_guard const lock(mutex);
     return wishes;
+  }
+
+  std::pair<SensorWishes, std::uint64_t> numbered() {
+    std::lock_guard const lock(mutex);
+    return {wishes, number};
   }
 };
 
@@ -89,7 +100,13 @@ BusAnswers read_bus() {
 struct GpuAnswers {
   std::vector<GpuReading> gpus;
   std::string power_trouble;
+  std::uint64_t wish = 0;  ///< the number of the one that was followed
 };
+
+// The one at this place, which must be known.
+GpuReading const* find_known(std::span<GpuReading const> gpus, std::string_view address) {
+  return address.empty() ? nullptr : find_gpu(gpus, address);
+}
 
 // Reads the cards, and holds the power of the one that is wished; lives in its thread, at whose end
 // the power is put back.
@@ -100,11 +117,20 @@ struct GpuReader {
   std::shared_ptr<GpuPowerCap> cap;
 
   GpuAnswers read() {
-    auto const wishes = shared->get();
+    auto const [wishes, number] = shared->numbered();
     GpuAnswers answers;
-    answers.power_trouble = cap->hold(wishes.gpu_power_cap, wishes.gpu);
+    answers.wish = number;
     answers.gpus = nvidia.read();
     auto amd = read_amd(sys);
+    bool const none = answers.gpus.empty() && wishes.gpu.empty();
+    auto const* const of_amd = none && !amd.empty() ? &amd.front() : find_known(amd, wishes.gpu);
+    answers.power_trouble = cap->hold(of_amd == nullptr ? wishes.gpu_power_cap : 0, wishes.gpu);
+    if (of_amd != nullptr && wishes.gpu_power_cap > 0)
+      answers.power_trouble = cat("gpu_power_cap of ",
+                                  wishes.gpu_power_cap,
+                                  " W is not held: only NVIDIA's cards are limited, and ",
+                                  of_amd->name,
+                                  " is AMD's; set gpu_power_cap to 0");
     answers.gpus.insert(answers.gpus.end(),
                         std::make_move_iterator(amd.begin()),
                         std::make_move_iterator(amd.end()));
@@ -129,7 +155,8 @@ struct Sensors::State {
             [reader = GpuReader{roots.sys,
                                 shared,
                                 Nvidia(roots.nvml),
-                                std::make_shared<GpuPowerCap>(roots.nvml)}]() mutable {
+                                std::make_shared<GpuPowerCap>(
+                                    roots.nvml, roots.sys.parent_path() / "run")}]() mutable {
               return reader.read();
             },
             kGpuEvery,
@@ -139,7 +166,9 @@ struct Sensors::State {
   Aside<FileReadings> files;
   Aside<BusAnswers> bus;
   Aside<GpuAnswers> gpu;
-  bool capped = false;  ///< a power cap was wished, and perhaps is to be put back
+  bool capped = false;     ///< a power cap was wished, and perhaps is to be put back
+  std::uint64_t wish = 0;  ///< the newest one's number
+  bool wants_cap = false;  ///< the newest one
   std::optional<Aside<std::optional<double>>> x11;  ///< only once somebody asks
   std::optional<TimePoint> inhibited_at;            ///< last seen so
 };
@@ -153,8 +182,12 @@ void Sensors::wish(SensorWishes wishes) {
   if (wishes.idle && !state_->x11 && set("DISPLAY"))
     state_->x11.emplace("sense idle", x11_idle_seconds, kIdleEvery, kLimit);
   if (!wishes.idle) state_->x11.reset();
-  state_->capped = state_->capped || wishes.gpu_power_cap > 0;
+  state_->wants_cap = wishes.gpu_power_cap > 0;
+  state_->capped = state_->capped || state_->wants_cap;
+  // A driver may take seconds to put back what was there before.
+  if (state_->capped) state_->gpu.patience(kGpuPatience);
   std::lock_guard const lock(state_->shared->mutex);
+  state_->wish = ++state_->shared->number;
   state_->shared->wishes = std::move(wishes);
 }
 
@@ -182,6 +215,7 @@ Readings Sensors::poll(TimePoint now, double unix_time) {
   // Asking a sleeping card wakes it, which a battery pays for; a cap is put back all the same.
   if (!readings.power.on_battery || s.capped)
     if (auto told = s.gpu.poll(now)) {
+      if (!s.wants_cap && told->wish == s.wish) s.capped = false;
       readings.gpus = std::move(told->gpus);
       readings.gpu_power_trouble = std::move(told->power_trouble);
     }

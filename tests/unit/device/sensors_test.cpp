@@ -74,6 +74,9 @@ TEST_SUITE("sensors") {
       sensors.wish({});
       now += std::chrono::seconds(60);
       CHECK(soon(sensors, now, [&](Readings const&) { return card.limit() == 300'000; }));
+      // Then the card is left to sleep.
+      now += std::chrono::seconds(60);
+      CHECK(soon(sensors, now, [](Readings const& r) { return r.gpus.empty(); }));
       sensors.wish({.gpu_power_cap = 10, .gpu = "0000:65:00.0"});
       now += std::chrono::seconds(60);
       CHECK(soon(sensors, now, [](Readings const& r) {
@@ -85,6 +88,24 @@ TEST_SUITE("sensors") {
       CHECK(soon(sensors, now, [&](Readings const&) { return card.limit() == 200'000; }));
     }
     CHECK(card.limit() == 300'000);
+  }
+
+  TEST_CASE("an AMD card's power is not limited, and that is said") {
+    test::Tree const tree;
+    tree.put("sys/class/drm/card0/device/vendor", "0x1002\n");
+    tree.put("sys/class/drm/card0/device/product_name", "Radeon Fake\n");
+    tree.put("sys/class/drm/card0/device/uevent", "PCI_SLOT_NAME=0000:03:00.0\n");
+    for (auto const* const address : {"", "0000:03:00.0"}) {
+      CAPTURE(address);
+      Sensors sensors({tree.path / "sys", tree.path / "proc", "libno-such-thing.so.1"});
+      sensors.wish({.gpu_power_cap = 150, .gpu = address});
+      TimePoint const now{std::chrono::hours(1)};
+      CHECK(soon(sensors, now, [](Readings const& r) {
+        return r.gpu_power_trouble ==
+               "gpu_power_cap of 150 W is not held: only NVIDIA's cards are limited, and Radeon "
+               "Fake is AMD's; set gpu_power_cap to 0";
+      }));
+    }
   }
 
   TEST_CASE("the machine that runs this test is read without a stop") {
