@@ -20,7 +20,9 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "core/base/fd.hpp"
@@ -237,10 +239,10 @@ bool restrict_calls(bool) {
 
 }  // namespace
 
-Keeps gpu_keeps() {
+Keeps gpu_keeps(std::string const& dev) {
   Keeps keeps;
   std::error_code none;
-  for (auto const* const folder : {"/dev", "/dev/dri"})
+  for (auto const& folder : {dev, dev + "/dri"})
     for (std::filesystem::directory_iterator entry(folder, none), end; !none && entry != end;
          entry.increment(none)) {
       auto const name = entry->path().filename().string();
@@ -248,7 +250,18 @@ Keeps gpu_keeps() {
           (name.starts_with("nvidia") || name.starts_with("renderD") || name == "kfd"))
         keeps.devices.push_back(entry->path().string());
     }
-  std::set<std::string> folders{"/proc/driver/nvidia", "/sys/bus/pci/devices", "/sys/class/kfd"};
+  std::set<std::string> folders{
+      "/proc/driver/nvidia", "/sys/bus/pci/devices", "/sys/class/kfd", "/sys/devices/virtual/kfd"};
+  // Those of /sys that list devices hold links; Landlock asks where a file really lies.
+  for (auto const& device : keeps.devices) {
+    struct stat about {};
+
+    if (::stat(device.c_str(), &about) != 0) continue;
+    auto const link =
+        cat("/sys/dev/char/", major(about.st_rdev), ":", minor(about.st_rdev), "/device");
+    auto const place = std::filesystem::canonical(link, none);
+    if (!none) folders.insert(place.string());
+  }
   ::dl_iterate_phdr(note_folder, &folders);
   keeps.folders.assign(folders.begin(), folders.end());
   return keeps;

@@ -14,9 +14,10 @@ struct Keeps {
   std::vector<std::string> folders;
 };
 
-/// What the driver of a GPU needs to go on: those of its devices that are there, and the folders of
-/// the libraries in this process.
-[[nodiscard]] Keeps gpu_keeps();
+/// What the driver of a GPU needs to go on: those of its devices that are there, what the kernel
+/// tells of them, and the folders of the libraries in this process. `dev` is another one only in
+/// tests.
+[[nodiscard]] Keeps gpu_keeps(std::string const& dev = "/dev");
 
 /// By Landlock alone, for this thread and those it starts: nothing is written but the devices it
 /// `keeps`, no program is run; everything may be read. In this a GPU's driver starts, which looks

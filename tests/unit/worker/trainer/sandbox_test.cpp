@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -15,6 +16,8 @@
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -195,6 +198,37 @@ TEST_CASE("sandbox, the folders of the libraries in this process are kept for a 
     return ::access((folder + "/libc.so.6").c_str(), R_OK) == 0;
   }));
   for (auto const& device : keeps.devices) CHECK(device.starts_with("/dev/"));
+}
+
+TEST_CASE("sandbox, what the kernel tells of a kept device is kept by the place where it lies") {
+  namespace fs = std::filesystem;
+  // Any device of this machine that lies on some bus plays the card.
+  fs::path device;
+  fs::path place;
+  std::error_code none;
+  for (auto const& entry : fs::directory_iterator("/dev")) {
+    struct stat about {};
+
+    if (::stat(entry.path().c_str(), &about) != 0 || !S_ISCHR(about.st_mode)) continue;
+    place = fs::canonical("/sys/dev/char/" + std::to_string(major(about.st_rdev)) + ":" +
+                              std::to_string(minor(about.st_rdev)) + "/device",
+                          none);
+    if (none) continue;
+    device = entry.path();
+    break;
+  }
+  if (device.empty()) {
+    MESSAGE("skipped: no device of this machine lies on a bus that /sys knows");
+    return;
+  }
+  char folder[] = "/tmp/waggle-dev-XXXXXX";
+  REQUIRE(::mkdtemp(folder) != nullptr);
+  std::string const link = std::string(folder) + "/nvidia0";
+  fs::create_symlink(device, link);
+  auto const keeps = gpu_keeps(folder);
+  CHECK(keeps.devices == std::vector<std::string>{link});
+  CHECK(std::ranges::find(keeps.folders, place.string()) != keeps.folders.end());
+  fs::remove_all(folder);
 }
 
 }  // namespace
