@@ -434,10 +434,13 @@ constexpr std::array kCatalogue{
     Entry{Text::said_gpu_missing_yet, "Missing of NVIDIA's driver: {}; once they are there, it is tried within {} minutes", "NVIDIA 驱动缺少：{}；补齐后 {} 分钟内会重试"},
     Entry{Text::said_gpu_memory, "max_gpu_memory is not held: {}", "max_gpu_memory 未能生效：{}"},
     Entry{Text::said_gpu_power_refused, "gpu_power_cap: {} is not limited to {} W: {}", "gpu_power_cap：无法将 {} 限制在 {} 瓦：{}"},
-    Entry{Text::said_gpu_power_root, "only root may do that (its driver allows {}); run Waggle as root, or run `nvidia-smi -pl {}` as root and set gpu_power_cap to 0", "只有 root 才能设置（驱动允许 {}）；请以 root 运行 Waggle，或以 root 运行 `nvidia-smi -pl {}` 并将 gpu_power_cap 设为 0"},
+    Entry{Text::said_gpu_power_root, "only root may do that (its driver allows {}); run `nvidia-smi -pl {}` as root and set gpu_power_cap to 0", "只有 root 才能设置（驱动允许 {}）；请以 root 运行 `nvidia-smi -pl {}` 并将 gpu_power_cap 设为 0"},
     Entry{Text::said_gpu_power_range, "its driver allows {}; set gpu_power_cap to one of these, or to 0", "驱动允许 {}；请将 gpu_power_cap 设在此范围内，或设为 0"},
     Entry{Text::said_gpu_power, "gpu_power_cap of {} W is not held: {}", "gpu_power_cap（{} 瓦）未能生效：{}"},
     Entry{Text::said_gpu_no_driver, "NVIDIA's driver does not answer ({}); install it, or set gpu_power_cap to 0", "NVIDIA 驱动没有响应（{}）；请安装驱动，或将 gpu_power_cap 设为 0"},
+    Entry{Text::said_gpu_no_landlock, "this kernel has no Landlock, without which a GPU is not let into the sandbox", "当前内核没有 Landlock，无法让沙箱中的程序使用 GPU"},
+    Entry{Text::said_gpu_kernel, "Another try does not help: start a Linux kernel from 5.13 on with Landlock, and Waggle again", "重试无济于事：请启动 5.13 或更新的、带 Landlock 的 Linux 内核，再启动 Waggle"},
+    Entry{Text::said_gpu_amd, "only NVIDIA's cards are limited, and {} is AMD's; set gpu_power_cap to 0", "只能限制 NVIDIA 的显卡，而 {} 是 AMD 的；请将 gpu_power_cap 设为 0"},
     Entry{Text::said_alone, "alone", "没有其他人"},
 };
 // clang-format on

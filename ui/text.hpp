@@ -462,6 +462,9 @@ enum class Text : std::uint16_t {
   said_gpu_power_range,
   said_gpu_power,
   said_gpu_no_driver,
+  said_gpu_no_landlock,
+  said_gpu_kernel,
+  said_gpu_amd,
   said_alone,
   count_,  ///< how many there are; no text
 };

@@ -112,12 +112,25 @@ TEST_CASE(
       "/dev/nvidiactl；每 5 分钟重试一次");
   CHECK(translated(
             "gpu_power_cap: NVIDIA A is not limited to 150 W: only root may do that (its driver "
-            "allows 100 to 350 W); run Waggle as root, or run `nvidia-smi -pl 150` as root and "
-            "set gpu_power_cap to 0",
+            "allows 100 to 350 W); run `nvidia-smi -pl 150` as root and set gpu_power_cap to 0",
             zh) ==
         "gpu_power_cap：无法将 NVIDIA A 限制在 150 瓦：只有 root 才能设置（驱动允许 100 to 350 "
-        "W）；请以 root 运行 "
-        "Waggle，或以 root 运行 `nvidia-smi -pl 150` 并将 gpu_power_cap 设为 0");
+        "W）；请以 root 运行 `nvidia-smi -pl 150` 并将 gpu_power_cap 设为 0");
+  CHECK(
+      translated("the trainer could use a GPU, but does not: this kernel has no Landlock, without "
+                 "which a GPU is not let into the sandbox; it trains on the processor. Another "
+                 "try does not help: start a Linux kernel from 5.13 on with Landlock, and Waggle "
+                 "again",
+                 zh) ==
+      "训练程序支持 GPU，但未能使用：当前内核没有 Landlock，无法让沙箱中的程序使用 "
+      "GPU；改用处理器训练。重试无济于事：请启动 5.13 或更新的、带 Landlock 的 Linux "
+      "内核，再启动 Waggle");
+  CHECK(
+      translated("gpu_power_cap of 150 W is not held: only NVIDIA's cards are limited, and Radeon "
+                 "X is AMD's; set gpu_power_cap to 0",
+                 zh) ==
+      "gpu_power_cap（150 瓦）未能生效：只能限制 NVIDIA 的显卡，而 Radeon X 是 AMD "
+      "的；请将 gpu_power_cap 设为 0");
   CHECK(translated("is named twice", Language::english) == "is named twice");
   std::string deep;
   for (int i = 0; i < 1000; ++i) deep += "a: ";

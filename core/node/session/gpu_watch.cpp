@@ -25,6 +25,10 @@ std::string loss(GpuState const& state, std::vector<std::string> const& missing,
                   ": ",
                   state.trouble.empty() ? "no reason is known" : first_line(state.trouble),
                   "; it trains on the processor");
+  if (!state.can_pass)
+    return cat(text,
+               ". Another try does not help: start a Linux kernel from 5.13 on with Landlock, and "
+               "Waggle again");
   constexpr auto kMinutes =
       std::chrono::duration_cast<std::chrono::minutes>(GpuWatch::kRetry).count();
   if (missing.empty())
@@ -45,7 +49,7 @@ std::string loss(GpuState const& state, std::vector<std::string> const& missing,
 }  // namespace
 
 bool GpuWatch::asks(GpuState const& state, TimePoint now) const noexcept {
-  return state.can && !state.works && (!retry_ || now >= *retry_);
+  return state.can && !state.works && state.can_pass && (!retry_ || now >= *retry_);
 }
 
 GpuWatch::Advice GpuWatch::look(GpuState const& state,
@@ -63,6 +67,10 @@ GpuWatch::Advice GpuWatch::look(GpuState const& state,
       if (!said_.empty()) advice.notice = first_line(said_);
     }
     return advice;
+  }
+  if (!state.can_pass && state.trouble != said_) {
+    said_ = state.trouble;
+    advice.notice = loss(state, {}, worked_);
   }
   if (!asks(state, now)) return advice;
   if (!retry_)

@@ -14,6 +14,8 @@ struct GpuState {
   bool can = false;     ///< it was built for some
   bool works = false;   ///< it works on one
   std::string trouble;  ///< why not, or what it cannot hold there
+  /// Another try may help; not where the kernel cannot close the sandbox around a GPU.
+  bool can_pass = true;
 };
 
 /// What to do about a trainer that could work on a GPU and does not: say so once, with what is
@@ -21,7 +23,7 @@ struct GpuState {
 ///
 /// Where it worked before it is tried each kRetry. Where it never did, a trainer is not started
 /// again for nothing: only once all files of the driver are there, and if that is not enough, ever
-/// more seldom.
+/// more seldom. Where the reason stays as long as the kernel runs, never.
 class GpuWatch {
  public:
   static constexpr Duration kRetry = std::chrono::minutes(5);
@@ -43,7 +45,7 @@ class GpuWatch {
   bool worked_ = false;             // once, since the start
   Duration pause_ = kRetry;         // until the next try
   std::optional<TimePoint> retry_;  // set while it is lost
-  std::string said_;                // of a GPU that works, but not as it should
+  std::string said_;                // of a GPU that works, but not as it should, or never will
 };
 
 }  // namespace waggle::node

@@ -227,7 +227,10 @@ class ProcessTrainer final : public Trainer {
   // Before a batch, and so only while it trains: a pause is no time to find out.
   Co<void> look_at_gpu() {
     auto const& facts = process_->facts();
-    GpuState const state{facts.can_gpu, on_gpu(), process_->gpu_trouble()};
+    // Only in a sandbox of Landlock's does the trainer start a driver.
+    bool const closes = facts.sandbox.find("landlock") != std::string::npos ||
+                        facts.sandbox == "none: switched off";
+    GpuState const state{facts.can_gpu, on_gpu(), process_->gpu_trouble(), closes};
     std::vector<std::string> missing;
     if (watch_.asks(state, services_.runtime().now())) {
       auto look = [] { return device::missing_driver_files(); };

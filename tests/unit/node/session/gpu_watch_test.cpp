@@ -74,6 +74,28 @@ TEST_SUITE("GpuWatch") {
     CHECK(watch.look(kLost, {}, at(2006)).try_again);
   }
 
+  TEST_CASE("a kernel without Landlock is told once, and nothing is tried for nothing") {
+    GpuWatch watch;
+    GpuState const closed{
+        true,
+        false,
+        "this kernel has no Landlock, without which a GPU is not let into the sandbox",
+        false};
+    CHECK(!watch.asks(closed, at(0)));
+    auto const first = watch.look(closed, {}, at(0)).notice;
+    CHECK(says(first, "has no Landlock"));
+    CHECK(says(first, "does not help"));
+    for (auto const* const words : {"NVIDIA", "restart the computer", "minutes"}) {
+      CAPTURE(words);
+      CHECK(!says(first, words));
+    }
+    for (int minute = 1; minute < 24 * 60; ++minute) {
+      auto const advice = watch.look(closed, {}, at(minute));
+      CHECK(advice.notice == "");
+      CHECK(!advice.try_again);
+    }
+  }
+
   TEST_CASE("a limit that is not held is told once") {
     GpuWatch watch;
     GpuState const open{true, true, "max_gpu_memory is not held: why"};
