@@ -143,7 +143,8 @@ Co<Status> CollaborativeOptimizer::State::train_one_batch() {
     if (batch.error().code == Errc::cancelled) co_return batch.error();
     co_return co_await trainer_lost(batch.error());
   }
-  if (batch->samples == 0) co_return ok();  // its rest was ended: what comes now says why
+  // Its rest was ended: what comes now says why.
+  if (batch->samples == 0 && batch->finite) co_return ok();
   if (std::exchange(trainer_losses, 0) != 0 && on_trainer_losses) on_trainer_losses(0);
   double const took = to_seconds(now - batch_began);
   batch_seconds = batch_seconds > 0 ? 0.7 * batch_seconds + 0.3 * took : took;
