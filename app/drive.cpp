@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
-#include <thread>
 
 #include <malloc.h>
 #include <nlohmann/json.hpp>
@@ -176,16 +174,11 @@ int drive(Common const& common, NodeFlags const& flags, node::Job job) {
   auto started = node::Node::start(*std::move(options), std::move(job), std::move(print));
   if (!started) return fail(common, started.error());
   auto& node = **started;
-  int seen = 0;
-  for (;;) {
-    if (auto const outcome = node.wait_for(std::chrono::milliseconds(100)))
-      return report(common, *outcome);
-    int const now = signals::count();
-    if (now == seen) continue;
-    seen = now;
+  signals::Listener const listener([&common, &node] {
     if (!common.json) std::fprintf(stderr, "finishing the round; once more to leave at once\n");
     node.leave();
-  }
+  });
+  return report(common, node.wait());
 }
 
 }  // namespace waggle::app

@@ -133,7 +133,7 @@ void WindowSource::start_node() {
 
 void WindowSource::look_at_own() {
   latest_.set(node_->snapshot());
-  auto const outcome = node_->wait_for(std::chrono::milliseconds(0));
+  auto const outcome = node_->outcome();
   if (!outcome) return;
   if (outcome->error && outcome->error->code != Errc::cancelled) say(outcome->error->detail);
   node_.reset();

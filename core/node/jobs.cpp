@@ -15,7 +15,8 @@
 namespace waggle::node {
 namespace {
 
-constexpr Duration kLook = std::chrono::milliseconds(200);
+constexpr Duration kLook = std::chrono::milliseconds(200);  // while one task makes way for another
+constexpr Duration kWorkLook = std::chrono::seconds(1);     // while one trains: for the guest
 // A search is given up this often to look whether it is still wanted.
 constexpr Duration kSearchTime = std::chrono::seconds(12);
 constexpr Duration kSearchPause = std::chrono::seconds(2);
@@ -26,7 +27,10 @@ constexpr Duration kMakeWay = std::chrono::minutes(2);
 
 JobRunner::JobRunner(Services& services, EventSink events)
     : services_(services),
-      events_(std::move(events)),
+      events_([this, tell = std::move(events)](Event const& event) {
+        tell(event);
+        changed_.notify_all();
+      }),
       joined_(services),
       changed_(services.runtime()),
       scope_(services.runtime()) {
@@ -145,8 +149,7 @@ Co<Outcome> JobRunner::train_found(FoundTask found, SessionOptions options) {
     }
     // Nothing is under way that would be lost.
     if (patience && (!session_->training() || services_.runtime().now() > *patience)) break;
-    auto const until = services_.runtime().now() + kLook;
-    auto const woken = co_await changed_.wait(until);
+    auto const woken = co_await changed_.wait(next_look(patience.has_value()));
     if (!woken && woken.error().code == Errc::cancelled) {
       // The program ends; close() sees to the session.
       co_await running.close();
@@ -179,6 +182,13 @@ Co<Outcome> JobRunner::train_found(FoundTask found, SessionOptions options) {
   // Finished because a person said so: the next start does not begin again.
   if (!leaving_) joined_.choose(std::nullopt);
   co_return Outcome{};
+}
+
+// What else changes a session's work is an event, or a command.
+TimePoint JobRunner::next_look(bool makes_way) const {
+  auto const now = services_.runtime().now();
+  if (makes_way) return now + kLook;
+  return session_->computes() ? now + kWorkLook : kNoDeadline;
 }
 
 Co<void> JobRunner::find_wanted() {
@@ -360,6 +370,10 @@ void JobRunner::leave() {
   leaving_ = true;
   if (session_) session_->leave();
   changed_.notify_all();
+}
+
+void JobRunner::looked_at() {
+  if (guest_) guest_->looked_at();
 }
 
 bool JobRunner::may_stop() const noexcept {

@@ -33,6 +33,8 @@ class JobRunner {
   void settings_changed();
   /// Finish the round if one runs, then end.
   void leave();
+  /// Somebody reads what there is, now: it is kept newer than else for a while.
+  void looked_at();
   /// Told to leave, and no session has anything to finish: the job may be cancelled.
   [[nodiscard]] bool may_stop() const noexcept;
 
@@ -62,6 +64,7 @@ class JobRunner {
   [[nodiscard]] Co<Outcome> serve();
   /// Until it is done, or makes way.
   [[nodiscard]] Co<Outcome> train_found(FoundTask found, SessionOptions options);
+  [[nodiscard]] TimePoint next_look(bool makes_way) const;
   [[nodiscard]] Co<void> run_session(std::optional<Status>& done);
   [[nodiscard]] Co<void> find_wanted();
   [[nodiscard]] Co<void> forget(TaskKey key);

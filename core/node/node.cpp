@@ -22,12 +22,13 @@
 #include "core/node/observer.hpp"
 #include "core/node/release/watch.hpp"
 #include "core/node/settings/settings.hpp"
+#include "core/node/snapshots.hpp"
 #include "core/task/link.hpp"
 
 namespace waggle::node {
 namespace {
 
-constexpr Duration kLook = std::chrono::milliseconds(200);
+constexpr Duration kLook = std::chrono::milliseconds(200);  // while told to leave
 
 }  // namespace
 
@@ -42,15 +43,16 @@ struct Node::State {
 
   // The network thread's.
   SystemRuntime runtime;
+  Signal stirred{runtime};  ///< the job is done, or told to leave
   std::unique_ptr<Services> services;
   std::unique_ptr<JobRunner> runner;
   std::unique_ptr<Observer> observer;
   std::unique_ptr<Watched> watched;  // null where nobody can connect
   std::unique_ptr<ReleaseWatch> releases;
 
-  bool leave_asked = false;  ///< before there was a runner
+  bool leaving = false;  ///< told to
 
-  Latest<Snapshot> latest;
+  Snapshots snapshots{runtime};
   Latest<Examples> latest_examples;
   std::unique_ptr<Api> api;
   std::thread thread;
@@ -87,7 +89,9 @@ struct Node::State {
 
   std::shared_ptr<Examples const> examples() {
     asio::post(runtime.executor(), [this] {
-      if (runner) runner->want_examples();
+      if (!runner) return;
+      runner->want_examples();
+      latest_examples.set(runner->examples());
     });
     return latest_examples.get();
   }
@@ -99,6 +103,7 @@ struct Node::State {
       asio::post(runtime.executor(), [this] {
         if (runner) runner->settings_changed();
       });
+      snapshots.outdate();
       return ok();
     }
     bool const about_watchers =
@@ -111,13 +116,14 @@ struct Node::State {
       else if (runner)
         runner->command(command);
     });
+    snapshots.outdate();
     return ok();
   }
 
   void let_watch() {
     if (options.client_mode || std::holds_alternative<MonitorJob>(job)) return;
     auto carry_out = [this](Command command) { return take(std::move(command)); };
-    watched = std::make_unique<Watched>(*services, latest, std::move(carry_out));
+    watched = std::make_unique<Watched>(*services, snapshots, std::move(carry_out));
     observer->also([this](Snapshot& snapshot) { snapshot.control = watched->view(); });
   }
 
@@ -146,31 +152,29 @@ struct Node::State {
       if (auto const link = task::Link::parse(train->link)) services->add_peers(link->peers);
     auto begun = co_await services->begin();
     if (!begun) co_return Outcome{std::move(begun).error(), {}};
-    if (leave_asked) co_return Outcome{Error{Errc::cancelled, "stopped"}, {}};
+    if (leaving) co_return Outcome{Error{Errc::cancelled, "stopped"}, {}};
     EventSink sink = [this](Event const& event) { emit(event); };
     runner = std::make_unique<JobRunner>(*services, std::move(sink));
-    observer = std::make_unique<Observer>(*services, *runner, latest);
+    observer = std::make_unique<Observer>(*services, *runner, snapshots);
     releases = std::make_unique<ReleaseWatch>(*services, release_key());
     let_watch();
     observer->begin();
     runner->announce_start();
     open_door();
     std::optional<Outcome> done;
-    Signal finished(runtime);
-    scope.spawn("job", run_job(done, finished));
+    scope.spawn("job", run_job(done));
     while (!done) {
-      latest_examples.set(runner->examples());
       // Told to leave while nothing is under way that would be lost: do not wait for it.
       if (runner->may_stop()) scope.cancel();
-      auto const woken = co_await finished.wait(runtime.now() + kLook);
+      auto const woken = co_await stirred.wait(leaving ? runtime.now() + kLook : kNoDeadline);
       if (!woken && woken.error().code == Errc::cancelled) break;
     }
     co_return done ? *std::move(done) : Outcome{Error{Errc::cancelled, "stopped"}, {}};
   }
 
-  Co<void> run_job(std::optional<Outcome>& done, Signal& finished) {
+  Co<void> run_job(std::optional<Outcome>& done) {
     done = co_await runner->run(job);
-    finished.notify_all();
+    stirred.notify_all();
   }
 };
 
@@ -185,12 +189,12 @@ Result<std::unique_ptr<Node>> Node::start(Options options, Job job, EventSink ev
   starting->version = state->options.version;
   starting->pid = ::getpid();
   starting->time = state->runtime.unix_time();
-  state->latest.set(std::move(starting));
+  state->snapshots.set(std::move(starting));
   if (state->options.serve_api) {
     auto forward = [raw = state.get()](Command command) { return raw->take(std::move(command)); };
     WAGGLE_TRY(state->api,
                Api::start(state->options.data_dir / "api.sock",
-                          state->latest,
+                          state->snapshots,
                           state->runtime,
                           std::move(forward)));
   }
@@ -215,16 +219,22 @@ Node::~Node() {
   if (state_->thread.joinable()) state_->thread.join();
 }
 
-std::optional<Outcome> Node::wait_for(std::chrono::milliseconds patience) {
+Outcome Node::wait() {
   std::unique_lock lock(state_->mutex);
-  state_->ended.wait_for(lock, patience, [&] { return state_->outcome.has_value(); });
+  state_->ended.wait(lock, [&] { return state_->outcome.has_value(); });
+  return *state_->outcome;
+}
+
+std::optional<Outcome> Node::outcome() const {
+  std::lock_guard const lock(state_->mutex);
   return state_->outcome;
 }
 
 void Node::leave() {
   asio::post(state_->runtime.executor(), [raw = state_.get()] {
-    raw->leave_asked = true;
+    raw->leaving = true;
     if (raw->runner) raw->runner->leave();
+    raw->stirred.notify_all();
   });
 }
 
@@ -233,7 +243,7 @@ std::shared_ptr<Examples const> Node::examples() {
 }
 
 std::shared_ptr<Snapshot const> Node::snapshot() const {
-  return state_->latest.get();
+  return state_->snapshots.fresh();
 }
 
 Status Node::send(Command command) {

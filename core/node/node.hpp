@@ -66,12 +66,14 @@ class Node {
   /// Leaves in seconds: as leave(), then waits.
   ~Node();
 
-  /// The job's end, if it comes within `patience`.
-  [[nodiscard]] std::optional<Outcome> wait_for(std::chrono::milliseconds patience);
-  /// Finish the round if one runs, hand over, save, end. Idempotent; wait_for() tells when it is
-  /// done.
+  /// Returns at the job's end.
+  [[nodiscard]] Outcome wait();
+  /// Unset until then.
+  [[nodiscard]] std::optional<Outcome> outcome() const;
+  /// Finish the round if one runs, hand over, save, end. Idempotent; wait() tells when it is done.
   void leave();
 
+  /// As Snapshots::fresh(): waits for the network thread to make one.
   [[nodiscard]] std::shared_ptr<Snapshot const> snapshot() const;
   /// The newest example predictions of the task that trains; null while there are none. Whoever
   /// asks has new ones made for the next minute.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include <asio/post.hpp>
 #include <unistd.h>
 
 #include "core/base/log.hpp"
@@ -15,8 +16,7 @@
 namespace waggle::node {
 namespace {
 
-constexpr Duration kPeriod = std::chrono::milliseconds(500);
-constexpr int kLedgerEvery = 10;  // periods: the ledger changes once an epoch
+constexpr Duration kLedgerEvery = std::chrono::seconds(5);  // it changes once an epoch
 constexpr double kHour = 3600;
 constexpr double kDay = 24 * kHour;
 constexpr double kMostWeeks = 52;
@@ -82,22 +82,30 @@ PeerView view_of(net::PeerInfo const& peer, TimePoint now) {
 
 }  // namespace
 
-Observer::Observer(Services& services, JobRunner& runner, Latest<Snapshot>& into)
+Observer::Observer(Services& services, JobRunner& runner, Snapshots& into)
     : services_(services),
       runner_(runner),
       into_(into),
       started_(services.runtime().now()),
+      wants_(services.runtime()),
       scope_(services.runtime()) {
 }
 
 void Observer::begin() {
   publish();
-  scope_.spawn("observer", watch());
+  scope_.spawn("observer", serve());
+  into_.made_by([this, executor = services_.runtime().executor()] {
+    asio::post(executor, [this] {
+      wanted_ = true;
+      wants_.notify_all();
+    });
+  });
 }
 
 Observer::~Observer() = default;
 
 Co<void> Observer::close() {
+  into_.made_by(nullptr);
   co_await scope_.close();
 }
 
@@ -148,13 +156,20 @@ void Observer::publish() {
   into_.set(std::move(snapshot));
 }
 
-Co<void> Observer::watch() {
+Co<void> Observer::serve() {
   auto& runtime = services_.runtime();
-  for (int tick = 0;; ++tick) {
-    if (tick % kLedgerEvery == 0) co_await read_ledger();
+  for (;;) {
+    while (!wanted_) {
+      auto const woken = co_await wants_.wait();
+      if (!woken) co_return;
+    }
+    wanted_ = false;
+    runner_.looked_at();
+    if (!ledger_read_ || runtime.now() >= *ledger_read_ + kLedgerEvery) {
+      ledger_read_ = runtime.now();
+      co_await read_ledger();
+    }
     publish();
-    auto const slept = co_await runtime.sleep_for(kPeriod);
-    if (!slept) co_return;
   }
 }
 

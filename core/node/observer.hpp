@@ -3,26 +3,27 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "core/base/latest.hpp"
 #include "core/base/scope.hpp"
-#include "core/node/snapshot.hpp"
+#include "core/base/signal.hpp"
+#include "core/node/snapshots.hpp"
 
 namespace waggle::node {
 
 class JobRunner;
 class Services;
 
-/// Publishes a fresh Snapshot every kPeriod. Thread: the network thread.
+/// Makes a Snapshot of everything each time that somebody wants one. Thread: the network thread,
+/// where nothing else is said.
 class Observer {
  public:
-  Observer(Services& services, JobRunner& runner, Latest<Snapshot>& into);
+  Observer(Services& services, JobRunner& runner, Snapshots& into);
   ~Observer();
   [[nodiscard]] Co<void> close();
 
-  /// Publishes the first one at once, then one each period. The contribution follows once the
-  /// ledger was read.
+  /// Makes the first one at once, without the contribution, and then those that are asked for.
   void begin();
 
   /// Adds to each snapshot what others know.
@@ -30,13 +31,16 @@ class Observer {
 
  private:
   void publish();
-  [[nodiscard]] Co<void> watch();
+  [[nodiscard]] Co<void> serve();
   [[nodiscard]] Co<void> read_ledger();
 
   Services& services_;
   JobRunner& runner_;
-  Latest<Snapshot>& into_;
+  Snapshots& into_;
   TimePoint started_;
+  std::optional<TimePoint> ledger_read_;
+  bool wanted_ = false;
+  Signal wants_;
   std::function<void(Snapshot&)> also_;
   ContributionView today_;
   ContributionView week_;

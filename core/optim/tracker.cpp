@@ -111,6 +111,8 @@ void ProgressTracker::set_joining(bool joining) {
 void ProgressTracker::set_silent(bool silent) {
   if (silent == silent_) return;
   silent_ = silent;
+  fetch_soon_ = true;
+  fetch_wanted_.notify_all();
   withdraw_ = silent && published_;
   dirty_ = urgent_ = true;
   publish_wanted_.notify_all();
@@ -225,8 +227,9 @@ Co<void> ProgressTracker::fetch_loop() {
       log::debug("optim", "progress not fetched: ", fetched.error().detail);
     }
     auto const now = view();
-    double const wait = std::clamp(
-        now.progress.next_fetch - dht_.time(), options_.refresh.min, options_.refresh.max);
+    // Who takes no part looks as rarely as it may.
+    auto const& [min, max] = std::pair(options_.refresh.min, options_.refresh.max);
+    double const wait = silent_ ? max : std::clamp(now.progress.next_fetch - dht_.time(), min, max);
     while (runtime_.now() < began + kFetchPause ||
            (!fetch_soon_ && runtime_.now() < began + seconds(wait))) {
       auto const until = fetch_soon_ ? began + kFetchPause : began + seconds(wait);

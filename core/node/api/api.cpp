@@ -96,10 +96,10 @@ void harden(HttpAnswer& answer) {
 }  // namespace
 
 struct Api::State {
-  State(Latest<Snapshot> const& l, Runtime const& c, std::function<Status(Command)> s)
+  State(Snapshots& l, Runtime const& c, std::function<Status(Command)> s)
       : snapshots(l), clock(c), send(std::move(s)) {}
 
-  Latest<Snapshot> const& snapshots;
+  Snapshots& snapshots;
   Runtime const& clock;
   std::function<Status(Command)> send;
   std::filesystem::path socket;
@@ -161,19 +161,25 @@ struct Api::State {
   }
 
   HttpAnswer get(HttpRequest const& request) {
-    auto const snapshot = snapshots.get();
-    if (request.path == "/v1/snapshot") return json(snapshot ? to_json(*snapshot) : "{}");
+    if (request.path == "/v1/snapshot") {
+      auto const snapshot = snapshots.fresh();
+      return json(snapshot ? to_json(*snapshot) : "{}");
+    }
     if (request.path == "/v1/events") return events(request);
     if (request.path == "/v1/log") return log_lines(request);
     if (request.path == "/metrics") {
+      auto const snapshot = snapshots.fresh();
       HttpAnswer answer;
       answer.type = "text/plain; version=0.0.4; charset=utf-8";
       if (snapshot) answer.body = to_metrics(*snapshot);
       return answer;
     }
-    // A starting node has no name in the network yet.
-    bool const ready = snapshot && !snapshot->peer_id.empty();
-    if (request.path == "/healthz") return ready ? plain(200, "ok") : plain(503, "starting");
+    if (request.path == "/healthz") {
+      // A starting node has no name in the network yet.
+      auto const snapshot = snapshots.newest();
+      bool const ready = snapshot && !snapshot->peer_id.empty();
+      return ready ? plain(200, "ok") : plain(503, "starting");
+    }
     if (request.path == "/v1/commands") return wrong_method("POST");
     if (auto const further = offer_of(request.path)) return json(further());
     return plain(404, "no such path");
@@ -191,7 +197,7 @@ Api::Api(std::unique_ptr<State> state) : state_(std::move(state)) {
 }
 
 Result<std::unique_ptr<Api>> Api::start(std::filesystem::path const& socket,
-                                        Latest<Snapshot> const& snapshots,
+                                        Snapshots& snapshots,
                                         Runtime const& clock,
                                         std::function<Status(Command)> send) {
   auto state = std::make_unique<State>(snapshots, clock, std::move(send));

@@ -6,11 +6,11 @@
 #include <memory>
 #include <string>
 
-#include "core/base/latest.hpp"
 #include "core/base/runtime.hpp"
 #include "core/node/api/guard.hpp"
 #include "core/node/commands.hpp"
 #include "core/node/snapshot.hpp"
+#include "core/node/snapshots.hpp"
 
 namespace waggle::node {
 
@@ -30,13 +30,13 @@ namespace waggle::node {
 ///     GET  /v1/page           socket file only: the web page's address with its token; 404 if none
 ///     GET  /                  TCP only: the page and its files
 ///
-/// Runs on threads of its own, which touch only the latest snapshot, the log and the command sink.
+/// Runs on threads of its own, which touch only the snapshots, the log and the command sink.
 class Api {
  public:
   /// `send` may be called from any of the API's threads; it, the snapshots and `clock` outlive the
   /// API. Errors: io.
   [[nodiscard]] static Result<std::unique_ptr<Api>> start(std::filesystem::path const& socket,
-                                                          Latest<Snapshot> const& snapshots,
+                                                          Snapshots& snapshots,
                                                           Runtime const& clock,
                                                           std::function<Status(Command)> send);
   ~Api();

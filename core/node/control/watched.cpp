@@ -14,9 +14,7 @@ std::filesystem::path file_of(Services& services) {
 
 }  // namespace
 
-Watched::Watched(Services& services,
-                 Latest<Snapshot> const& snapshots,
-                 std::function<Status(Command)> take)
+Watched::Watched(Services& services, Snapshots& snapshots, std::function<Status(Command)> take)
     : services_(services), take_(std::move(take)) {
   auto paired = control::Contacts::load(file_of(services));
   if (!paired) {
@@ -25,7 +23,7 @@ Watched::Watched(Services& services,
     return;
   }
   control::Server::Hooks hooks;
-  hooks.snapshot = [&snapshots] { return snapshots.get(); };
+  hooks.snapshot = [&snapshots] { return snapshots.newest(); };
   hooks.command = [this](Command command) { return obey(std::move(command)); };
   hooks.keep = [this](control::Contacts const& all) { keep(all); };
   hooks.notice = [&services](std::string text) { services.notice(std::move(text)); };

@@ -4,12 +4,12 @@
 #include <functional>
 #include <memory>
 
-#include "core/base/latest.hpp"
 #include "core/base/scope.hpp"
 #include "core/node/commands.hpp"
 #include "core/node/control/server.hpp"
 #include "core/node/services.hpp"
 #include "core/node/snapshot.hpp"
+#include "core/node/snapshots.hpp"
 
 namespace waggle::node {
 
@@ -19,9 +19,7 @@ class Watched {
  public:
   /// `take` carries out a watcher's command and may be called from the store's thread. All outlive
   /// it.
-  Watched(Services& services,
-          Latest<Snapshot> const& snapshots,
-          std::function<Status(Command)> take);
+  Watched(Services& services, Snapshots& snapshots, std::function<Status(Command)> take);
   ~Watched();
   [[nodiscard]] Co<void> close();
 

@@ -13,12 +13,16 @@ namespace waggle::node {
 namespace {
 
 constexpr Duration kLook = std::chrono::seconds(1);
-constexpr int kFileEvery = 3;      // looks
-constexpr int kMachineEvery = 5;   // looks
-constexpr int kTrafficEvery = 30;  // looks; so much of a day's count a power cut takes
+// While nothing computes and nobody looks: each look wakes a processor that sleeps.
+constexpr Duration kCalmLook = std::chrono::seconds(10);
+constexpr Duration kLookedAtFor = std::chrono::seconds(5);
+constexpr Duration kFileEvery = std::chrono::seconds(3);
+constexpr Duration kMachineEvery = std::chrono::seconds(5);
+// So much of a day's count a power cut takes.
+constexpr Duration kTrafficEvery = std::chrono::seconds(30);
 constexpr std::string_view kTrafficKey = "traffic_today";
 // So long none can tell whether somebody is there: none will.
-constexpr int kNoIdleTime = 30;
+constexpr Duration kNoIdleTime = std::chrono::seconds(30);
 
 device::LocalTime local_time(double unix_time) {
   auto const whole = static_cast<std::time_t>(unix_time);
@@ -46,6 +50,13 @@ FileLook look_at(std::filesystem::path const& folder,
   return look;
 }
 
+// Whether it is time for what is done each `period`; if so, the next time is later.
+bool due(TimePoint& at, TimePoint now, Duration period) {
+  if (now < at) return false;
+  at = now + period;
+  return true;
+}
+
 GpuView view_of(device::GpuReading const& gpu) {
   return {gpu.name, gpu.busy, gpu.memory_used, gpu.memory_total, gpu.celsius, gpu.watts};
 }
@@ -60,6 +71,7 @@ Guest::Guest(Services& services, std::function<void()> changed)
       policy_(services.options().guest),
       threads_wanted_(services.options().threads_wanted),
       cpu_share_(services.options().cpu_share),
+      soon_(services.runtime()),
       scope_(services.runtime()) {
   auto const look = look_at(services.options().data_dir, std::nullopt);
   file_time_ = look.time;
@@ -147,6 +159,7 @@ void Guest::computes(bool now, bool on_gpu, std::string gpu) {
     on_gpu_ = on_gpu;
     gpu_ = std::move(gpu);
     wish();
+    look_soon();
   }
   bool const wanted = now && limits_.keep_awake && !readings_.power.on_battery;
   awake_.want(wanted, services_.runtime().now());
@@ -186,7 +199,24 @@ void Guest::keep_traffic() {
 }
 
 void Guest::look_at_file() noexcept {
-  ticks_to_file_ = 0;
+  file_soon_ = true;
+  look_soon();
+}
+
+void Guest::looked_at() {
+  bool const news = pause() > kLook;
+  looked_at_ = services_.runtime().now();
+  if (news) look_soon();
+}
+
+void Guest::look_soon() noexcept {
+  look_soon_ = true;
+  soon_.notify_all();
+}
+
+Duration Guest::pause() const {
+  bool const looked_at = looked_at_ && services_.runtime().now() < *looked_at_ + kLookedAtFor;
+  return computes_ || looked_at ? kLook : kCalmLook;
 }
 
 void Guest::judge() {
@@ -211,14 +241,14 @@ void Guest::look_at_machine() {
 Co<void> Guest::watch() {
   auto& runtime = services_.runtime();
   co_await recall_traffic();
-  for (int tick = 0;; ++tick) {
+  TimePoint file_at{}, machine_at{}, traffic_at{};
+  looked_at_ = runtime.now();  // the sensors' first answers are waited for
+  for (;;) {
     traffic_.look(services_.socket_bytes(), runtime.unix_time());
-    if (tick % kTrafficEvery == 0) keep_traffic();
-    if (tick % kMachineEvery == 0) look_at_machine();
-    if (ticks_to_file_-- <= 0) {
-      ticks_to_file_ = kFileEvery - 1;
+    if (due(traffic_at, runtime.now(), kTrafficEvery)) keep_traffic();
+    if (due(machine_at, runtime.now(), kMachineEvery)) look_at_machine();
+    if (due(file_at, runtime.now(), kFileEvery) || std::exchange(file_soon_, false))
       co_await follow_file();
-    }
     readings_ = sensors_.poll(runtime.now(), runtime.unix_time());
     readings_.traffic_today = traffic_.bytes();
     readings_.on_gpu = on_gpu_;
@@ -227,21 +257,43 @@ Co<void> Guest::watch() {
     watts_.look(busy, runtime.now());
     services_.set_watts_per_core(watts_.per_busy_core());
     look_at_gpu();
-    bool const blind = policy_.settings().idle_minutes > 0 && !readings_.idle_seconds;
-    seconds_without_idle_ = blind ? seconds_without_idle_ + 1 : 0;
-    if (seconds_without_idle_ == kNoIdleTime)
-      services_.notice(
-          "[guest] idle_minutes is set, but neither an X server nor logind tells how long this "
-          "computer was left alone; it counts as left alone");
+    mind_blindness();
     judge();
-    auto const slept = co_await runtime.sleep_for(kLook);
-    if (!slept) co_return;
+    if (!co_await rest()) co_return;
   }
+}
+
+void Guest::mind_blindness() {
+  auto const now = services_.runtime().now();
+  bool const blind = policy_.settings().idle_minutes > 0 && !readings_.idle_seconds;
+  if (!blind) blind_since_.reset();
+  if (!blind || !blind_since_) {
+    if (blind) blind_since_ = now;
+    blindness_said_ = false;
+    return;
+  }
+  if (blindness_said_ || now < *blind_since_ + kNoIdleTime) return;
+  blindness_said_ = true;
+  services_.notice(
+      "[guest] idle_minutes is set, but neither an X server nor logind tells how long this "
+      "computer was left alone; it counts as left alone");
+}
+
+// Until the next look; false once cancelled.
+Co<bool> Guest::rest() {
+  auto const from = services_.runtime().now();
+  while (!look_soon_ && services_.runtime().now() < from + pause()) {
+    auto const woken = co_await soon_.wait(from + pause());
+    if (!woken && woken.error().code == Errc::cancelled) co_return false;
+  }
+  look_soon_ = false;
+  co_return true;
 }
 
 void Guest::person_runs() {
   policy_.run_anyway();
   judge();
+  look_soon();
 }
 
 void Guest::person_rests() {

@@ -16,8 +16,9 @@
 
 namespace waggle::node {
 
-/// Looks at the machine once a second, follows waggle.toml as it is edited, and says whether to
-/// compute and how much. Thread: the network thread; the sensors have their own.
+/// Looks at the machine once a second while a task computes or somebody looks at us, else every
+/// five; follows waggle.toml as it is edited, and says whether to compute and how much. Thread: the
+/// network thread; the sensors have their own.
 class Guest {
  public:
   /// `changed` is told each time that the verdict, the effort or the memory is another.
@@ -57,9 +58,15 @@ class Guest {
 
   /// waggle.toml was changed: look at it now.
   void look_at_file() noexcept;
+  /// Somebody reads view() and machine(): for a while they are kept newer.
+  void looked_at();
 
  private:
   [[nodiscard]] Co<void> watch();
+  [[nodiscard]] Duration pause() const;
+  void look_soon() noexcept;
+  void mind_blindness();
+  [[nodiscard]] Co<bool> rest();
   [[nodiscard]] Co<void> follow_file();
   void use(device::GuestSettings settings);
   void use(Config const& config);
@@ -94,8 +101,12 @@ class Guest {
   std::size_t threads_wanted_;
   int cpu_share_;
   std::optional<std::filesystem::file_time_type> file_time_;
-  int seconds_without_idle_ = 0;
-  int ticks_to_file_ = 0;
+  std::optional<TimePoint> blind_since_;  ///< none tells whether somebody is there
+  bool blindness_said_ = false;
+  std::optional<TimePoint> looked_at_;
+  bool look_soon_ = false;
+  bool file_soon_ = false;
+  Signal soon_;
   Scope scope_;
 };
 

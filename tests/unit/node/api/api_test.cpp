@@ -74,7 +74,7 @@ std::string received(Fd const& socket, std::string_view wanted = {}) {
 struct Server {
   test::Folder folder;
   SystemRuntime clock;
-  Latest<Snapshot> latest;
+  Snapshots latest{clock};
   std::atomic<int> commands{0};
   std::uint16_t port = free_port();
   std::unique_ptr<Api> api;
@@ -134,7 +134,7 @@ TEST_SUITE("Api") {
     test::Folder const folder;
     SystemRuntime const clock;
     auto const socket = folder.path / "api.sock";
-    Latest<Snapshot> latest;
+    Snapshots latest{clock};
     std::atomic<int> paused{0};
     auto send = [&](Command command) -> Status {
       if (command.prefix == "unknown") return Error{Errc::not_found, "no such task"};
@@ -184,7 +184,7 @@ TEST_SUITE("Api") {
   TEST_CASE("a folder's path may be longer than a socket's address, a name may not") {
     test::Folder const folder;
     SystemRuntime const clock;
-    Latest<Snapshot> latest;
+    Snapshots latest{clock};
     auto const deep = folder.path / std::string(120, 'd');
     CHECK(!Api::start(deep / "api.sock", latest, clock, nothing));
     REQUIRE(std::filesystem::create_directory(deep));
@@ -210,7 +210,7 @@ TEST_SUITE("Api") {
     log::info("node", "the last");
     test::Folder const folder;
     SystemRuntime const clock;
-    Latest<Snapshot> const latest;
+    Snapshots latest{clock};
     auto const socket = folder.path / "api.sock";
     auto const api = Api::start(socket, latest, clock, nothing);
     REQUIRE(api);
@@ -410,7 +410,7 @@ TEST_SUITE("Api by TCP") {
   TEST_CASE("a port that is taken, even by one of ours, and a bad address are errors") {
     Server server;
     test::Folder const folder;
-    Latest<Snapshot> const latest;
+    Snapshots latest{server.clock};
     auto const other = Api::start(folder.path / "api.sock", latest, server.clock, nothing);
     REQUIRE(other);
     auto const busy = (*other)->open({"127.0.0.1", server.port, {}, kToken});
