@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tests/bench/bench.hpp"
+#include "tests/bench/line.hpp"
 #include "tests/bench/processes.hpp"
 #include "tests/bench/programs.hpp"
 
@@ -133,10 +134,14 @@ double samples_a_second(fs::path const& data_dir, double seconds) {
   return (samples_given(data_dir) - before) / seconds;
 }
 
+fs::path single_file() {
+  return fs::path(beside("..")) / "Waggle-x86_64";
+}
+
 void file_size(Rows& rows) {
   constexpr double kMega = 1e6;
   std::error_code ec;
-  auto const file = fs::path(beside("..")) / "Waggle-x86_64";
+  auto const file = single_file();
   auto const size = fs::file_size(file, ec);
   if (ec) {
     std::fprintf(stderr, "single file: none at %s; installer/make-single-file\n", file.c_str());
@@ -214,44 +219,6 @@ void beside_window(Rows& rows, fs::path const& data_dir, Display const& display)
                   .reference_name = "without it"});
 }
 
-/// Two network namespaces with a line of 100 Mbit/s between them, both ways.
-class Line {
- public:
-  Line() {
-    made_ =
-        run("ip netns add wgb-a && ip netns add wgb-b && "
-            "ip link add wgb0 netns wgb-a type veth peer name wgb1 netns wgb-b && "
-            "ip -n wgb-a addr add 10.98.0.1/24 dev wgb0 && "
-            "ip -n wgb-b addr add 10.98.0.2/24 dev wgb1 && "
-            "ip -n wgb-a link set wgb0 up && ip -n wgb-b link set wgb1 up && "
-            "ip -n wgb-a link set lo up && ip -n wgb-b link set lo up && "
-            "tc -n wgb-a qdisc add dev wgb0 root tbf rate 100mbit burst 64kb latency 50ms && "
-            "tc -n wgb-b qdisc add dev wgb1 root tbf rate 100mbit burst 64kb latency 50ms");
-  }
-
-  ~Line() {
-    run("ip netns del wgb-a");
-    run("ip netns del wgb-b");
-  }
-
-  Line(Line const&) = delete;
-  Line& operator=(Line const&) = delete;
-
-  [[nodiscard]] bool made() const noexcept { return made_; }
-
-  static std::vector<std::string> in(char const* name, std::vector<std::string> command) {
-    command.insert(command.begin(), {"nsenter", std::string("--net=/run/netns/wgb-") + name});
-    return command;
-  }
-
- private:
-  static bool run(std::string const& command) {
-    return std::system(("( " + command + " ) >/dev/null 2>&1").c_str()) == 0;
-  }
-
-  bool made_ = false;
-};
-
 std::string link_of(fs::path const& events) {
   std::ifstream in(events);
   for (std::string line; std::getline(in, line);) {
@@ -263,44 +230,53 @@ std::string link_of(fs::path const& events) {
 }
 
 /// From the start of a program that knows a link to its first samples, with 45 MB of parameters
-/// and the pictures to fetch.
+/// and the pictures to fetch. The single file where there is one, which unpacks itself first.
 void first_step(Rows& rows, fs::path const& folder) {
   Line const line;
-  if (!line.made()) {
-    std::fprintf(stderr, "first step: no network namespaces here (root, iproute2)\n");
+  if (!line.trouble().empty()) {
+    std::fprintf(stderr, "first step: %s\n", line.trouble().c_str());
     return;
   }
   auto command = publish(lay_out(folder / "large", 18, 64, "none"), folder / "operator");
   for (auto& word : command)
     if (word == "127.0.0.1") word = "10.98.0.1";
-  Program const operator_(Line::in("a", command), folder / "published");
+  Program const operator_(line.at("a", command), folder / "published");
   std::string link;
   bool const published = until(kPatience, [&] {
     link = link_of(folder / "published");
     return !link.empty() && samples_given(folder / "operator") > 0;
   });
-  if (!published) return;
-  Program const joiner(Line::in("b",
-                                {beside("waggle"),
-                                 "run",
-                                 link,
-                                 "--host",
-                                 "10.98.0.2",
-                                 "--threads",
-                                 "1",
-                                 "--always",
-                                 "--json",
-                                 "--data-dir",
-                                 folder / "joiner"}),
-                       folder / "joined");
-  if (!until(kPatience, [&] { return samples_given(folder / "joiner") > 0; })) return;
+  if (!published) {
+    std::fprintf(stderr, "first step: the operator does not train\n");
+    return;
+  }
+  bool const unpacks = fs::exists(single_file());
+  Program const joiner(line.at("b",
+                               {unpacks ? single_file().string() : beside("waggle"),
+                                "run",
+                                link,
+                                "--host",
+                                "10.98.0.2",
+                                "--threads",
+                                "1",
+                                "--always",
+                                "--json",
+                                "--data-dir",
+                                folder / "joiner"}),
+                       folder / "joined",
+                       {"XDG_CACHE_HOME=" + (folder / "cache").string()});
+  if (!until(kPatience, [&] { return samples_given(folder / "joiner") > 0; })) {
+    std::fprintf(stderr, "first step: none within %.0f s\n", kPatience);
+    return;
+  }
   double const took = monotonic_seconds() - joiner.begun();
   rows.push_back({.name = "start to first training step, 100 Mbit/s",
                   .value = took,
                   .unit = "s",
                   .target = 60,
                   .larger_is_better = false,
-                  .note = "45 MB of parameters, 31 MB of pictures; the operator trains on the "
+                  .note = std::string(unpacks ? "the single file unpacks itself; " : "") +
+                          "45 MB of parameters, 31 MB of pictures; the operator trains on the "
                           "same machine"});
 }
 
