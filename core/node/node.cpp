@@ -2,6 +2,7 @@
 #include "core/node/node.hpp"
 
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -28,6 +29,7 @@
 namespace waggle::node {
 namespace {
 
+constexpr Duration kSettle = std::chrono::seconds(2);
 constexpr Duration kLook = std::chrono::milliseconds(200);  // while told to leave
 
 }  // namespace
@@ -120,6 +122,18 @@ struct Node::State {
     return ok();
   }
 
+  // As take(); returns once it is carried out and kept, so that neither a look nor a kill right
+  // after it finds the state of before. Thread: neither the network's nor the store's.
+  Status take_and_settle(Command command) {
+    WAGGLE_TRY_STATUS(take(std::move(command)));
+    auto kept = std::make_shared<std::promise<void>>();
+    auto const settled = kept->get_future();
+    asio::post(runtime.executor(),
+               [this, kept] { services->disk().post([kept] { kept->set_value(); }); });
+    (void)settled.wait_for(kSettle);
+    return ok();
+  }
+
   void let_watch() {
     if (options.client_mode || std::holds_alternative<MonitorJob>(job)) return;
     auto carry_out = [this](Command command) { return take(std::move(command)); };
@@ -191,7 +205,9 @@ Result<std::unique_ptr<Node>> Node::start(Options options, Job job, EventSink ev
   starting->time = state->runtime.unix_time();
   state->snapshots.set(std::move(starting));
   if (state->options.serve_api) {
-    auto forward = [raw = state.get()](Command command) { return raw->take(std::move(command)); };
+    auto forward = [raw = state.get()](Command command) {
+      return raw->take_and_settle(std::move(command));
+    };
     WAGGLE_TRY(state->api,
                Api::start(state->options.data_dir / "api.sock",
                           state->snapshots,
@@ -247,7 +263,7 @@ std::shared_ptr<Snapshot const> Node::snapshot() const {
 }
 
 Status Node::send(Command command) {
-  return state_->take(std::move(command));
+  return state_->take_and_settle(std::move(command));
 }
 
 }  // namespace waggle::node
