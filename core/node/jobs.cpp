@@ -17,9 +17,6 @@ namespace {
 
 constexpr Duration kLook = std::chrono::milliseconds(200);  // while one task makes way for another
 constexpr Duration kWorkLook = std::chrono::seconds(1);     // while one trains: for the guest
-// A search is given up this often to look whether it is still wanted.
-constexpr Duration kSearchTime = std::chrono::seconds(12);
-constexpr Duration kSearchPause = std::chrono::seconds(2);
 // An epoch that lasts longer is not waited for: its samples are lost to the swarm.
 constexpr Duration kMakeWay = std::chrono::minutes(2);
 
@@ -53,7 +50,8 @@ Co<Outcome> JobRunner::run(Job job) {
   guest_ = std::make_unique<Guest>(services_, [this] { obey_guest(); });
   co_await joined_.load();
   known_ = std::make_unique<KnownTasks>(services_, joined_);
-  scope_.spawn("find what is joined", find_wanted());
+  wanted_ = std::make_unique<WantedTask>(
+      services_, events_, [this](FoundTask task) { return take_up(std::move(task)); });
   if (auto* const train_job = std::get_if<TrainJob>(&job))
     co_return co_await train(std::move(*train_job));
   if (auto* const publish_job = std::get_if<PublishJob>(&job))
@@ -191,59 +189,18 @@ TimePoint JobRunner::next_look(bool makes_way) const {
   return session_->computes() ? now + kWorkLook : kNoDeadline;
 }
 
-Co<void> JobRunner::find_wanted() {
-  for (;;) {
-    while (!wanted_ || !wanted_->searching) {
-      auto const woken = co_await changed_.wait();
-      if (!woken) co_return;
-    }
-    auto const serial = wanted_serial_;
-    auto link = wanted_->link;
-    auto const deadline = services_.runtime().now() + kSearchTime;
-    auto found = co_await find_task(services_, std::move(link), deadline);
-    if (!found && found.error().code == Errc::cancelled) co_return;
-    // Another one was joined, or this one left, meanwhile.
-    if (!wanted_ || serial != wanted_serial_) continue;
-    if (!found) {
-      wanted_->view.reason = found.error().detail;
-      bool const over = found.error().code == Errc::refused;
-      if (over) {
-        wanted_->view.state = "failed";
-        wanted_->searching = false;
-      }
-      auto const slept = co_await services_.runtime().sleep_for(kSearchPause);
-      if (!slept) co_return;
-      continue;
-    }
-    if (auto const* const choice = std::get_if<NeedsChoice>(&*found)) {
-      wanted_->view.state = "choice";
-      wanted_->view.reason = "several operators publish under this name";
-      for (auto const& id : choice->operators) wanted_->view.choices.push_back(crypto::to_text(id));
-      wanted_->searching = false;
-      continue;
-    }
-    wanted_.reset();
-    auto task = std::get<FoundTask>(*std::move(found));
-    co_await joined_.add(task);
-    known_->refresh();
-    switch_to(std::move(task));
-  }
-}
-
 void JobRunner::join(std::string const& text) {
   auto link = task::Link::parse(text);
   if (!link) return services_.notice(link.error().detail);
-  if (!known_) return;
+  if (!wanted_) return;
   services_.add_peers(link->peers);
-  ++wanted_serial_;
-  wanted_ = Wanted{};
-  wanted_->view.prefix = link->prefix;
-  if (!link->operator_id.empty()) wanted_->view.operator_id = crypto::to_text(link->operator_id);
-  wanted_->view.link = link->text();
-  wanted_->view.state = "finding";
-  wanted_->link = *std::move(link);
-  events_(events::state(services_, "finding", cat("looking for ", wanted_->link.prefix)));
-  changed_.notify_all();
+  wanted_->want(*std::move(link));
+}
+
+Co<void> JobRunner::take_up(FoundTask task) {
+  co_await joined_.add(task);
+  known_->refresh();
+  switch_to(std::move(task));
 }
 
 void JobRunner::switch_to(FoundTask found) {
@@ -259,10 +216,7 @@ void JobRunner::switch_to(FoundTask found) {
 
 void JobRunner::leave_task(Command const& command) {
   if (known_) known_->forget(command);
-  if (wanted_ && command.names(wanted_->view.operator_id, wanted_->view.prefix)) {
-    ++wanted_serial_;
-    wanted_.reset();
-  }
+  if (wanted_) wanted_->leave(command);
   for (auto const& [key, entry] : joined_.all()) {
     if (!command.names(crypto::to_text(key.first), key.second)) continue;
     if (next_ && key_of(*next_) == key) next_.reset();
@@ -308,6 +262,7 @@ void JobRunner::tell_guest() {
 Co<void> JobRunner::close() {
   if (guest_) co_await guest_->close();
   if (session_) co_await session_->close();
+  if (wanted_) co_await wanted_->close();
   if (known_) co_await known_->close();
   co_await scope_.close();
 }
@@ -383,7 +338,7 @@ bool JobRunner::may_stop() const noexcept {
 std::vector<TaskView> JobRunner::tasks() const {
   std::vector<TaskView> views;
   if (session_) views.push_back(session_->view());
-  if (wanted_) views.push_back(wanted_->view);
+  if (auto const* const view = wanted_ ? wanted_->view() : nullptr) views.push_back(*view);
   for (auto const& [key, entry] : joined_.all())
     if (session_key_ != key) {
       views.push_back(entry.view);

@@ -11,6 +11,7 @@
 #include "core/node/session/session.hpp"
 #include "core/node/tasks/joined_tasks.hpp"
 #include "core/node/tasks/known_tasks.hpp"
+#include "core/node/tasks/wanted_task.hpp"
 
 namespace waggle::node {
 
@@ -50,13 +51,6 @@ class JobRunner {
   [[nodiscard]] Guest const* guest() const noexcept { return guest_.get(); }
 
  private:
-  /// A link that a person joined while the node runs, until its task is found.
-  struct Wanted {
-    task::Link link;
-    TaskView view;
-    bool searching = true;
-  };
-
   [[nodiscard]] Co<Outcome> train(TrainJob job);
   [[nodiscard]] Co<Outcome> publish(PublishJob job);
   [[nodiscard]] Co<Outcome> monitor(MonitorJob job);
@@ -66,10 +60,10 @@ class JobRunner {
   [[nodiscard]] Co<Outcome> train_found(FoundTask found, SessionOptions options);
   [[nodiscard]] TimePoint next_look(bool makes_way) const;
   [[nodiscard]] Co<void> run_session(std::optional<Status>& done);
-  [[nodiscard]] Co<void> find_wanted();
   [[nodiscard]] Co<void> forget(TaskKey key);
 
   void join(std::string const& link);
+  [[nodiscard]] Co<void> take_up(FoundTask task);
   void switch_to(FoundTask found);
   void leave_task(Command const& command);
   [[nodiscard]] bool trains(TaskKey const& key) const;
@@ -82,8 +76,7 @@ class JobRunner {
   std::unique_ptr<KnownTasks> known_;
   std::unique_ptr<Session> session_;
   std::optional<TaskKey> session_key_;
-  std::optional<Wanted> wanted_;
-  std::uint64_t wanted_serial_ = 0;
+  std::unique_ptr<WantedTask> wanted_;
   std::optional<FoundTask> next_;     ///< to train once the session has made way
   std::optional<TaskKey> to_forget_;  ///< once the session has ended
   std::unique_ptr<Guest> guest_;
