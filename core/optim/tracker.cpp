@@ -14,15 +14,6 @@ namespace {
 // Judging is quadratic in records; those never met are kept few.
 constexpr std::size_t kMostRecords = 512;
 constexpr std::size_t kMostStrangers = 64;
-constexpr std::size_t kMostRemembered = 4096;
-constexpr std::size_t kDialsAtOnce = 8;
-constexpr Duration kDialTimeout = std::chrono::seconds(10);
-constexpr Duration kFirstRedial = std::chrono::seconds(2);
-constexpr Duration kLastRedial = std::chrono::minutes(5);
-// Somebody of this swarm is looked for more eagerly, and for so long.
-constexpr Duration kLastRejoin = std::chrono::seconds(20);
-constexpr Duration kRejoinFor = std::chrono::hours(1);
-constexpr Duration kRejoinTime = std::chrono::seconds(20);
 constexpr Duration kStoreTimeout = std::chrono::seconds(10);
 constexpr Duration kFetchTimeout = std::chrono::seconds(10);
 constexpr Duration kWithdrawTimeout = std::chrono::seconds(1);
@@ -41,6 +32,15 @@ ProgressTracker::ProgressTracker(net::Host& host,
       options_(std::move(options)),
       key_(dht::Id::of_text(progress_key(options_.run_id))),
       subkey_(progress_subkey(record_key.openssh_public())),
+      companions_(host,
+                  dht,
+                  {.back =
+                       [this] {
+                         fetch_soon_ = dirty_ = urgent_ = true;
+                         fetch_wanted_.notify_all();
+                         publish_wanted_.notify_all();
+                       },
+                   .dialled = [this] { news_.notify_all(); }}),
       belief_(host.self(), options_.target_batch_size, options_.refresh),
       publish_wanted_(runtime_),
       fetch_wanted_(runtime_),
@@ -60,6 +60,7 @@ void ProgressTracker::start() {
 
 Co<void> ProgressTracker::close() {
   bool const withdraw = published_;
+  co_await companions_.close();
   co_await scope_.close();
   if (withdraw) (void)co_await publish(true);
 }
@@ -148,14 +149,7 @@ void ProgressTracker::fell_silent(std::span<PeerId const> peers) {
 
 View ProgressTracker::view() {
   us_.time = dht_.time();
-  for (auto& claim : claims_) {
-    claim.connected = host_.connected(claim.progress.peer);
-    if (claim.connected) {
-      seen_.insert(claim.progress.peer);
-      companions_[claim.progress.peer] = {runtime_.now(), false};
-    }
-    claim.seen = claim.connected || seen_.contains(claim.progress.peer);
-  }
+  companions_.look(claims_);
   return belief_.judge(us_, joining_, claims_, us_.time);
 }
 
@@ -252,7 +246,7 @@ Co<Status> ProgressTracker::fetch() {
       if (value->is_nil()) {
         // It took leave.
         for (auto const& claim : claims_)
-          if (claim.owner == subkey) companions_.erase(claim.progress.peer);
+          if (claim.owner == subkey) companions_.took_leave(claim.progress.peer);
         continue;
       }
       auto progress = LocalProgress::from_msgpack(*value);
@@ -264,7 +258,7 @@ Co<Status> ProgressTracker::fetch() {
       attendance_.news(progress->peer, progress->time);
       Claim claim;
       claim.connected = host_.connected(progress->peer);
-      claim.seen = claim.connected || seen_.contains(progress->peer);
+      claim.seen = companions_.met(progress->peer);
       if (!claim.seen && ++strangers > kMostStrangers) continue;
       claim.progress = std::move(*progress);
       claim.owner = subkey;
@@ -273,76 +267,9 @@ Co<Status> ProgressTracker::fetch() {
   }
   claims_ = std::move(claims);
   ++fetches_;
-  meet();
+  companions_.meet(claims_);
   news_.notify_all();
   co_return ok();
-}
-
-// A record counts once its peer was met, so we go and meet it; and whom we lost. A companion
-// without a record is lost, too, connected or not: after a long sleep connections may live on while
-// the DHT's nodes have forgotten each other.
-void ProgressTracker::meet() {
-  if (dials_.size() > kMostRemembered)
-    std::erase_if(dials_, [](auto const& entry) { return !entry.second.running; });
-  if (seen_.size() > kMostRemembered) seen_.clear();
-  std::erase_if(companions_, [&](auto const& entry) {
-    return runtime_.now() > entry.second.last + kRejoinFor || companions_.size() > kMostRemembered;
-  });
-  std::set<PeerId> claiming;
-  for (auto const& claim : claims_) {
-    claiming.insert(claim.progress.peer);
-    if (!claim.connected) start_dial(claim.progress.peer);
-  }
-  for (auto const& [peer, companion] : companions_)
-    if (!host_.connected(peer) || !claiming.contains(peer)) start_dial(peer);
-}
-
-void ProgressTracker::start_dial(PeerId const& peer) {
-  if (dials_in_flight_ >= kDialsAtOnce) return;
-  auto& dial_state = dials_[peer];
-  if (dial_state.running || runtime_.now() < dial_state.next) return;
-  dial_state.running = true;
-  ++dials_in_flight_;
-  scope_.spawn("dial a peer of the swarm", dial(peer));
-}
-
-bool ProgressTracker::rejoins(PeerId const& peer) const {
-  return companions_.contains(peer);
-}
-
-Co<void> ProgressTracker::dial(PeerId peer) {
-  auto const connected = co_await host_.connect(peer, runtime_.now() + kDialTimeout);
-  if (connected && rejoins(peer)) {
-    // It was away, and so perhaps was the part of the DHT that it knows.
-    std::vector<PeerId> one(1, peer);
-    auto const joined = co_await dht_.bootstrap(std::move(one), runtime_.now() + kRejoinTime);
-    if (joined) {
-      // Its record may never come: a connected one is asked again and again, but announced once.
-      if (auto const found = companions_.find(peer);
-          found != companions_.end() && !std::exchange(found->second.told, true))
-        log::info("optim", crypto::short_text(peer), " is back");
-      fetch_soon_ = dirty_ = urgent_ = true;
-      fetch_wanted_.notify_all();
-      publish_wanted_.notify_all();
-    }
-  }
-  --dials_in_flight_;
-  auto& state = dials_[peer];
-  state.running = false;
-  if (connected) {
-    seen_.insert(peer);
-    state = Dial{};
-    if (rejoins(peer)) state.next = runtime_.now() + kLastRejoin;
-  } else {
-    auto const longest = rejoins(peer) ? kLastRejoin : kLastRedial;
-    state.wait = std::clamp(2 * state.wait, kFirstRedial, longest);
-    state.next = runtime_.now() + state.wait;
-    log::debug("optim",
-               crypto::short_text(peer),
-               " has a record and cannot be reached: ",
-               connected.error().detail);
-  }
-  news_.notify_all();
 }
 
 Co<Status> ProgressTracker::refresh(TimePoint deadline) {

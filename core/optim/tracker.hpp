@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +12,7 @@
 #include "core/dht/dht.hpp"
 #include "core/optim/attendance.hpp"
 #include "core/optim/belief.hpp"
+#include "core/optim/companions.hpp"
 #include "core/optim/performance_ema.hpp"
 
 namespace waggle::optim {
@@ -29,12 +28,9 @@ struct TrackerOptions {
 };
 
 /// Tells the swarm how far we are and learns how far it is. Publishes our signed record under
-/// "<run_id>_progress", fetches the others', dials those never met (a record only counts once its
-/// PeerID was seen), and judges them all through Belief. Between fetches progress is carried on by
-/// rates, so that short epochs need not wait for the DHT. Whoever was of this swarm and is gone
-/// without a word is dialled for an hour, and who answers is taken into the DHT again: so a swarm
-/// that was cut in two finds itself, although its DHT fell apart as well. Source:
-/// spec/hivemind-averaging.md section 6. Thread: the network thread.
+/// "<run_id>_progress", fetches the others', meets their Companions, and judges them all through
+/// Belief. Between fetches progress is carried on by rates, so that short epochs need not wait for
+/// the DHT. Source: spec/hivemind-averaging.md section 6. Thread: the network thread.
 class ProgressTracker {
  public:
   ProgressTracker(net::Host& host,
@@ -87,7 +83,7 @@ class ProgressTracker {
   [[nodiscard]] double samples_per_second() const noexcept { return ema_.samples_per_second(); }
 
   /// Whether a record of somebody never met is still being dialled.
-  [[nodiscard]] bool dialling() const noexcept { return dials_in_flight_ > 0; }
+  [[nodiscard]] bool dialling() const noexcept { return companions_.dialling(); }
 
   /// Whether any fetch has succeeded.
   [[nodiscard]] bool informed() const noexcept { return fetches_ > 0; }
@@ -96,25 +92,10 @@ class ProgressTracker {
   [[nodiscard]] Signal& news() noexcept { return news_; }
 
  private:
-  struct Dial {
-    TimePoint next{};
-    Duration wait{};
-    bool running = false;
-  };
-
-  struct Companion {
-    TimePoint last{};   ///< when it was last connected and had a record
-    bool told = false;  ///< that it is back, since then
-  };
-
   Co<void> publish_loop();
   Co<void> fetch_loop();
   Co<Status> publish(bool nil);
   Co<Status> fetch();
-  Co<void> dial(PeerId peer);
-  void meet();
-  void start_dial(PeerId const& peer);
-  [[nodiscard]] bool rejoins(PeerId const& peer) const;
 
   net::Host& host_;
   Runtime& runtime_;
@@ -123,6 +104,7 @@ class ProgressTracker {
   dht::Id key_;
   Bytes subkey_;
 
+  Companions companions_;
   Belief belief_;
   Attendance attendance_;
   PerformanceEma ema_;
@@ -134,11 +116,6 @@ class ProgressTracker {
   double round_seconds_ = 0;  ///< how long the samples of the round under way took
 
   std::vector<Claim> claims_;
-  std::set<PeerId> seen_;
-  /// Peers of this swarm, until they take leave.
-  std::map<PeerId, Companion> companions_;
-  std::map<PeerId, Dial> dials_;
-  std::size_t dials_in_flight_ = 0;
   std::uint64_t fetches_ = 0;
 
   bool dirty_ = false;
