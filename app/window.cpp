@@ -64,7 +64,7 @@ int run(Common const& common, Flags const& flags) {
     options.end = [](ui::FrameTimes const& times) {
       nlohmann::json const object = {{"event", "window"},
                                      {"drawn", times.drawn},
-                                     {"same", times.same},
+                                     {"laid_out", times.laid_out},
                                      {"mean_ms", times.mean_ms},
                                      {"worst_ms", times.worst_ms},
                                      {"first_frame_s", times.first_frame_s},

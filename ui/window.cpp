@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <backends/imgui_impl_glfw.h>
@@ -11,16 +12,15 @@
 
 #include "ui/keys.hpp"
 #include "ui/mark.hpp"
+#include "ui/pace.hpp"
 #include "ui/surface.hpp"
 #include "ui/tray.hpp"
 
 namespace waggle::ui {
 namespace {
 
-constexpr double kPatience =
-    0.5;                     // seconds between looks for a new snapshot; a node makes two a second
-constexpr double kCalm = 5;  // seconds between frames while nothing happens
-constexpr int kSettle = 3;   // frames after an input: layout and hovering need them
+constexpr int kSettle = 3;           // frames after an input: layout and hovering need them
+constexpr double kFrame = 1.0 / 60;  // seconds; between frames that change nothing on the screen
 
 Theme theme_of(Choices const& choices, float display) {
   return {choices.mode, std::clamp(choices.size * display, kSmallestScale, kLargestScale)};
@@ -45,14 +45,17 @@ void set_icon(GLFWwindow* window) {
   glfwSetWindowIcon(window, 1, &image);
 }
 
-// Whether only clocks and counters went on: nothing that a person waits for.
-bool same_story(node::Snapshot const& a, node::Snapshot const& b) {
-  auto const same_task = [](node::TaskView const& x, node::TaskView const& y) {
-    return x.prefix == y.prefix && x.state == y.state && x.phase == y.phase &&
-           x.reason == y.reason && x.epoch == y.epoch && x.fetch_done == y.fetch_done;
-  };
-  return a.peers.size() == b.peers.size() && a.notices == b.notices &&
-         std::ranges::equal(a.tasks, b.tasks, same_task);
+// Gauges and ages are what these panels are about.
+Change as_shown(Change change, Panel panel) {
+  bool const gauges = panel == Panel::hardware || panel == Panel::swarm || panel == Panel::machines;
+  return gauges && change == Change::ambient ? Change::figures : change;
+}
+
+// Of two shared values, either of them null.
+template <class T>
+Change change_of(std::shared_ptr<T const> const& before, std::shared_ptr<T const> const& after) {
+  if (before == after) return Change::none;
+  return before && after ? change(*before, *after) : Change::story;
 }
 
 // The loop's own memory.
@@ -66,16 +69,31 @@ struct Loop {
   std::uint64_t painted = 0;
   double worst = 0;
   double sum = 0;
+  double spent = 0;  // seconds, by layouts since the last paint
   double began = glfwGetTime();
-  double looked = 0;   // when a snapshot last led to a frame
-  double touched = 0;  // when a person last did something
+  Pace pace;
+  bool touched = false;  // a person did something since the last look
+  bool iconified = false;
+  bool shown_at_all = true;      // false: closed, and in the tray
+  std::uint64_t last_print = 0;  // of the last layout, painted or not
 
-  bool look() {
-    examples = source.examples(wants_examples);
+  void note(Change change) { pace.note(as_shown(change, options.state.panel)); }
+
+  /// Takes what is new.
+  void look() {
+    auto pictures = source.examples(wants_examples);
+    if (pictures != examples) note(Change::figures);
+    examples = std::move(pictures);
     auto newest = source.snapshot();
-    if (auto trouble = source.take_trouble()) options.state.trouble = *std::move(trouble);
+    auto file = source.settings();
+    if (file != local) note(Change::story);
+    local = std::move(file);
+    if (auto trouble = source.take_trouble()) {
+      options.state.trouble = *std::move(trouble);
+      note(Change::story);
+    }
     auto list = source.machines();
-    bool const fresh = list != machines;
+    note(change_of(machines, list));
     machines = std::move(list);
     if (auto const chosen = machines ? machines->chosen : std::string(); chosen != shown) {
       // Another machine: its own curves and log, as far as it was shown before.
@@ -85,22 +103,17 @@ struct Loop {
       shown = chosen;
       snapshot = nullptr;
     }
-    if (newest == snapshot) return fresh;
-    bool const calm = !fresh && newest && snapshot && same_story(*newest, *snapshot);
+    if (newest == snapshot) return;
+    note(change_of(snapshot, newest));
     if (newest)
       history.add(*newest);
-    else if (snapshot)
+    else
       history.lost(snapshot->time);
     snapshot = std::move(newest);
-    // A person who has just pressed something waits for what comes of it.
-    double const now = glfwGetTime();
-    if (calm && now - looked < kCalm && now - touched > kCalm) return false;
-    looked = now;
-    return true;
   }
 
-  /// False: it equals the one on the screen, and was not painted.
-  bool frame() {
+  /// Lays a frame out and passes on what was asked for in it. True: it differs from the last one.
+  bool lay_out() {
     double const start = glfwGetTime();
     auto& state = options.state;
     auto const theme = theme_of(state.choices, display_scale(surface.window));
@@ -113,6 +126,7 @@ struct Loop {
     surface.prepare(theme, state.choices.language, snapshot.get());
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
+    ImGui::GetIO().ConfigInputTextCursorBlink = pace.blinks(start);
     ImGui::NewFrame();
     Frame frame{.snapshot = snapshot.get(),
                 .history = history,
@@ -122,7 +136,6 @@ struct Loop {
                 .own_node = source.own_node(),
                 .can_join = source.can_join(),
                 .examples = examples.get()};
-    auto const local = source.settings();
     if (snapshot)
       frame.settings = snapshot->settings;
     else if (local)
@@ -147,37 +160,59 @@ struct Loop {
       state.trouble.clear();
       source.join(std::move(frame.join));
     }
+    pace.laid_out(start);
+    ++times.laid_out;
+    spent += glfwGetTime() - start;
+    auto const before = std::exchange(last_print, fingerprint(*ImGui::GetDrawData()));
+    return last_print != before;
+  }
+
+  /// Puts the last layout on the screen. False: it is there already.
+  bool paint() {
+    double const layouts = std::exchange(spent, 0);
+    if (last_print == painted && times.drawn > 0 && !exposed) return false;
+    double const start = glfwGetTime();
+    exposed = false;
+    painted = last_print;
     int width = 0;
     int height = 0;
     glfwGetFramebufferSize(surface.window, &width, &height);
-    auto const print = fingerprint(*ImGui::GetDrawData());
-    if (print == painted && times.drawn > 0 && !exposed) {
-      ++times.same;
-      return false;
-    }
-    exposed = false;
-    painted = print;
-    surface.paint(theme.colours(), width, height);
-    double const spent = 1000 * (glfwGetTime() - start);
-    sum += spent;
-    worst = std::max(worst, spent);
+    surface.paint(theme_of(options.state.choices, 1).colours(), width, height);
+    double const took = 1000 * (layouts + glfwGetTime() - start);
+    sum += took;
+    worst = std::max(worst, took);
     glfwSwapBuffers(surface.window);
     if (++times.drawn > 1) return true;
     times.first_frame_s = glfwGetTime() - began;
     times.first_frame_at = monotonic_seconds();
+    // What talks to the desktop only once there is something to see.
+    tray.emplace([] { glfwPostEmptyEvent(); });
     return true;
   }
 
+  /// Lays out until nothing moves any more, cards' heights follow in a frame or two, and paints
+  /// once. For frames that nobody asked for.
+  void refresh() {
+    for (int i = 0; i < kSettle && lay_out(); ++i) {
+    }
+    (void)paint();
+  }
+
+  [[nodiscard]] bool hidden() const { return iconified || !shown_at_all; }
+
   /// Takes what was pressed in the tray. True: quit.
   bool obey_tray() {
-    tray.update(snapshot.get(), options.state.choices.language);
-    while (auto const action = tray.take()) {
+    if (!tray) return false;
+    tray->update(snapshot.get(), options.state.choices.language);
+    while (auto const action = tray->take()) {
       using Kind = node::Command::Kind;
+      touched = true;
       if (*action == TrayAction::quit) return true;
       if (*action == TrayAction::open) {
         glfwShowWindow(surface.window);
         glfwRestoreWindow(surface.window);
         glfwFocusWindow(surface.window);
+        shown_at_all = true;
         exposed = true;
       } else {
         source.send({.kind = *action == TrayAction::pause ? Kind::pause : Kind::resume});
@@ -187,30 +222,76 @@ struct Loop {
   }
 
   [[nodiscard]] bool may_stay_in_tray() {
-    auto const local = source.settings();
-    return !local || std::ranges::none_of(*local, [](auto const& setting) {
+    auto const file = source.settings();
+    return !file || std::ranges::none_of(*file, [](auto const& setting) {
       return setting.name == "window.close_to_tray" && setting.value == "false";
     });
   }
 
   /// The window was told to close. True: it only hides, since a node of ours goes on in the tray.
   bool hide_instead() {
-    if (!source.own_node() || !tray.shown() || !may_stay_in_tray()) return false;
+    if (!source.own_node() || !tray || !tray->shown() || !may_stay_in_tray()) return false;
     glfwSetWindowShouldClose(surface.window, GLFW_FALSE);
     glfwHideWindow(surface.window);
-    tray.say_it_goes_on(options.state.choices.language);
+    shown_at_all = false;
+    tray->say_it_goes_on(options.state.choices.language);
     return true;
   }
 
   bool exposed = true;
   Keys keys;
   std::shared_ptr<Machines const> machines;
+  std::shared_ptr<std::vector<node::SettingView> const> local;  // what waggle.toml says
   std::string shown;                    // the machine that history and snapshot are of
   std::map<std::string, History> kept;  // of those shown before
   std::shared_ptr<node::Examples const> examples;
   bool wants_examples = false;
-  TrayIcon tray{[] { glfwPostEmptyEvent(); }};
+  std::optional<TrayIcon> tray;  // from the first frame on
 };
+
+Loop& loop_of(GLFWwindow* window) {
+  return *static_cast<Loop*>(glfwGetWindowUserPointer(window));
+}
+
+// What a person does goes to ImGui, and wakes us up.
+void listen(GLFWwindow* window) {
+  glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
+    loop_of(w).touched = true;
+    loop_of(w).keys.on_key(w, key, scancode, action, mods);
+  });
+  glfwSetCharCallback(window, [](GLFWwindow* w, unsigned letter) {
+    loop_of(w).touched = true;
+    ImGui_ImplGlfw_CharCallback(w, letter);
+  });
+  glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int mods) {
+    loop_of(w).touched = true;
+    ImGui_ImplGlfw_MouseButtonCallback(w, button, action, mods);
+  });
+  glfwSetScrollCallback(window, [](GLFWwindow* w, double x, double y) {
+    loop_of(w).touched = true;
+    ImGui_ImplGlfw_ScrollCallback(w, x, y);
+  });
+  glfwSetCursorPosCallback(window,
+                           [](GLFWwindow* w, double, double) { loop_of(w).touched = true; });
+  glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int entered) {
+    loop_of(w).touched = true;
+    ImGui_ImplGlfw_CursorEnterCallback(w, entered);
+  });
+  glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int focused) {
+    loop_of(w).touched = true;
+    loop_of(w).pace.focused(focused != GLFW_FALSE);
+    ImGui_ImplGlfw_WindowFocusCallback(w, focused);
+  });
+  glfwSetWindowIconifyCallback(window, [](GLFWwindow* w, int iconified) {
+    loop_of(w).touched = true;
+    loop_of(w).iconified = iconified != GLFW_FALSE;
+  });
+  glfwSetFramebufferSizeCallback(window,
+                                 [](GLFWwindow* w, int, int) { loop_of(w).touched = true; });
+  glfwSetWindowContentScaleCallback(window,
+                                    [](GLFWwindow* w, float, float) { loop_of(w).touched = true; });
+  glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { loop_of(w).exposed = true; });
+}
 
 }  // namespace
 
@@ -221,38 +302,37 @@ Status run(Source& source, RunOptions options) {
   auto* const window = surface.window;
   Loop loop{.source = source, .options = std::move(options), .surface = surface, .history = {}};
   glfwSetWindowUserPointer(window, &loop);
-  glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) {
-    static_cast<Loop*>(glfwGetWindowUserPointer(w))->exposed = true;
-  });
-  glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
-    static_cast<Loop*>(glfwGetWindowUserPointer(w))->keys.on_key(w, key, scancode, action, mods);
-  });
+  listen(window);
   set_icon(window);
   glfwShowWindow(window);
-  int left = kSettle;
+  auto& pace = loop.pace;
+  int left = kSettle;  // frames that an input still wants
+  bool moved = true;   // the last one of them was painted
   while (glfwWindowShouldClose(window) == GLFW_FALSE || loop.hide_instead()) {
     if (loop.obey_tray()) break;
-    bool const hidden = glfwGetWindowAttrib(window, GLFW_ICONIFIED) != GLFW_FALSE ||
-                        glfwGetWindowAttrib(window, GLFW_VISIBLE) == GLFW_FALSE;
-    if (hidden || left == 0) {
-      double const before = glfwGetTime();
-      glfwWaitEventsTimeout(kPatience);
-      if (glfwGetTime() - before < 0.95 * kPatience) {
-        left = kSettle;
-        loop.touched = glfwGetTime();
-      }
-      // A text cursor blinks.
-      if (ImGui::GetIO().WantTextInput) left = std::max(left, 1);
-    } else {
-      glfwPollEvents();
+    bool const typing = ImGui::GetIO().WantTextInput;
+    if (loop.hidden() || left == 0)
+      glfwWaitEventsTimeout(pace.sleep(glfwGetTime(), typing));
+    else if (moved)
+      glfwPollEvents();  // the display sets the pace
+    else
+      glfwWaitEventsTimeout(kFrame);
+    if (std::exchange(loop.touched, false)) {
+      left = kSettle;
+      pace.touched(glfwGetTime());
     }
-    if (loop.look()) left = std::max(left, 1);
+    loop.look();
     if (loop.options.stop && loop.options.stop()) break;
-    if (hidden || left == 0) continue;
-    bool const changed = loop.frame();
+    if (loop.hidden()) continue;
+    if (left == 0) {
+      if (loop.exposed || pace.due(glfwGetTime(), typing)) loop.refresh();
+      continue;
+    }
+    (void)loop.lay_out();
+    moved = loop.paint();
     --left;
     // A card's height, and what stands below it, follow in the next ones.
-    if (changed) left = std::max(left, kSettle - 1);
+    if (moved) left = std::max(left, kSettle - 1);
     if (loop.keys.frame_done(window)) left = std::max(left, 1);
     for (bool const down : ImGui::GetIO().MouseDown)
       if (down) left = std::max(left, 1);

@@ -17,8 +17,8 @@ namespace waggle::ui {
 /// How the frames went, for measurements.
 struct FrameTimes {
   std::uint64_t drawn = 0;
-  std::uint64_t same = 0;  ///< laid out, found equal to what is on the screen, and not drawn
-  double mean_ms = 0;      ///< of a drawn one, without waiting for the display
+  std::uint64_t laid_out = 0;  ///< layouts; one that equals what is on the screen is not drawn
+  double mean_ms = 0;          ///< of a drawn one, without waiting for the display
   double worst_ms = 0;
   double first_frame_s = 0;   ///< from run() to the first frame on the screen
   double first_frame_at = 0;  ///< CLOCK_MONOTONIC, seconds
@@ -26,12 +26,13 @@ struct FrameTimes {
 
 struct RunOptions {
   ShellState state;
-  std::function<bool()> stop;                  ///< asked twice a second; true closes the window
+  std::function<bool()> stop;  ///< asked once a second or more; true closes the window
   std::function<void(FrameTimes const&)> end;  ///< called once, when the window is closed
 };
 
-/// Opens the window and returns when it is closed. Draws upon input and upon a new snapshot, and
-/// nothing while it is hidden. Thread: the main one. Errors: refused (no display, or no OpenGL 3).
+/// Opens the window and returns when it is closed. Draws upon input and, as Pace says, upon what is
+/// new, and nothing while it is hidden. Thread: the main one. Errors: refused (no display, or no
+/// OpenGL 3).
 [[nodiscard]] Status run(Source& source, RunOptions options);
 
 struct Picture {
