@@ -30,9 +30,17 @@ double best_seconds_per_call(std::function<void()> const& call,
 
 Rows allreduce();
 Rows codec();
-Rows desktop();
+/// `only` one part of it: file, window (a paused node and a window on it), training (beside the
+/// window) or step (the first one over a line); empty: all.
+Rows desktop(std::string const& only);
+[[nodiscard]] bool is_part_of_desktop(std::string const& name);
 Rows dht();
 Rows stream();
+
+/// A window with a cleared OpenGL context and nothing else, as a process of its own: what a first
+/// frame costs whoever draws it. Prints when that was on the screen. Returns an exit code.
+int bare_window();
+inline constexpr char kBareWindow[] = "bare-window";
 
 void print(Rows const& rows, bool json);
 
