@@ -49,6 +49,15 @@ struct Face {
 constexpr std::array<Face, kFontCount> kFaces{
     Face{13, false}, Face{15, false}, Face{15, true}, Face{21, true}, Face{30, true}};
 
+struct Block {
+  ImWchar first;
+  ImWchar last;
+};
+
+// Parts of Inter that few texts use: Latin's extensions, Greek, Cyrillic. At five sizes they are
+// three quarters of the atlas, so each is drawn only once a text has a letter of it.
+constexpr std::array<Block, 3> kSeldom{Block{0x0100, 0x024F}, {0x0370, 0x03FF}, {0x0400, 0x04FF}};
+
 constexpr char const* kChineseFiles[] = {
     "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
     "/usr/share/fonts/wqy-microhei/wqy-microhei.ttc",
@@ -62,6 +71,24 @@ bool inter_has(unsigned code) {
   return code < 0x20;
 }
 
+// Inter's ranges but for the seldom blocks that are not among `drawn`.
+std::vector<ImWchar> inter_ranges(unsigned drawn) {
+  std::vector<ImWchar> out;
+  for (std::size_t i = 0; kInterRanges[i] != 0; i += 2) {
+    auto first = kInterRanges[i];
+    auto last = kInterRanges[i + 1];
+    for (std::size_t k = 0; k < kSeldom.size(); ++k) {
+      if (((drawn >> k) & 1U) != 0) continue;
+      if (kSeldom[k].first == first) first = static_cast<ImWchar>(last + 1);
+      if (kSeldom[k].last == last && kSeldom[k].first > first)
+        last = static_cast<ImWchar>(kSeldom[k].first - 1);
+    }
+    if (first <= last) out.insert(out.end(), {first, last});
+  }
+  out.push_back(0);
+  return out;
+}
+
 std::string chinese_file() {
   std::error_code ec;
   for (auto const* const file : kChineseFiles)
@@ -73,7 +100,8 @@ std::string chinese_file() {
   return {};
 }
 
-void add_inter(ImFontAtlas& atlas, Face const& face, float pixels, float scale) {
+void add_inter(
+    ImFontAtlas& atlas, Face const& face, float pixels, float scale, ImWchar const* ranges) {
   ImFontConfig config;
   config.FontDataOwnedByAtlas = false;
   config.OversampleH = scale < 1.5F ? 3 : 2;
@@ -82,16 +110,28 @@ void add_inter(ImFontAtlas& atlas, Face const& face, float pixels, float scale) 
   auto const* const begin = face.semibold ? waggle_inter_semibold : waggle_inter_regular;
   auto const* const end = face.semibold ? waggle_inter_semibold_end : waggle_inter_regular_end;
   // The atlas only reads it, but its interface is older than const.
-  atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(begin),
-                             static_cast<int>(end - begin),
-                             pixels,
-                             &config,
-                             kInterRanges);
+  atlas.AddFontFromMemoryTTF(
+      const_cast<unsigned char*>(begin), static_cast<int>(end - begin), pixels, &config, ranges);
 }
 
 }  // namespace
 
+void Fonts::see(std::string_view words) const {
+  // Their letters are two bytes long, and no other letter's bytes begin like theirs.
+  constexpr unsigned char kFirstLead = 0xC4;
+  constexpr unsigned char kLastLead = 0xD3;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    auto const lead = static_cast<unsigned char>(words[i]);
+    if (lead < kFirstLead || lead > kLastLead) continue;
+    auto const code = static_cast<unsigned>((lead & 0x1F) << 6) |
+                      (static_cast<unsigned char>(words[i + 1]) & 0x3FU);
+    for (std::size_t k = 0; k < kSeldom.size(); ++k)
+      if (code >= kSeldom[k].first && code <= kSeldom[k].last) seen_ |= 1U << k;
+  }
+}
+
 void Fonts::collect(std::string_view text) {
+  see(text);
   for (std::size_t i = 0; i < text.size();) {
     auto const lead = static_cast<unsigned char>(text[i]);
     std::size_t const length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -143,9 +183,10 @@ bool Fonts::prepare(float scale, Language language, node::Snapshot const* snapsh
     for (auto const& watcher : snapshot->control.paired) collect(watcher.name);
     for (auto const& notice : snapshot->notices) collect(notice);
   }
-  if (scale == scale_ && !letters_changed_) return false;
+  if (scale == scale_ && !letters_changed_ && seen_ == drawn_) return false;
   scale_ = scale;
   letters_changed_ = false;
+  drawn_ = seen_;
   build();
   return true;
 }
@@ -166,10 +207,11 @@ void Fonts::build() {
     }
     ranges.push_back(0);
   }
+  auto const inter = inter_ranges(drawn_);
   for (std::size_t i = 0; i < kFontCount; ++i) {
     auto const& face = kFaces[i];
     float const pixels = std::round(face.size * scale_ * 1.18F);  // Inter's em to its line
-    add_inter(atlas, face, pixels, scale_);
+    add_inter(atlas, face, pixels, scale_, inter.data());
     fonts_[i] = atlas.Fonts.back();
     if (ranges.empty() || wanted_missing_) continue;
     ImFontConfig config;

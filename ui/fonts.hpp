@@ -31,6 +31,9 @@ class Fonts {
   void collect(std::string_view text);
   /// Likewise, of samples and of what the model says of them.
   void collect(node::Examples const& examples);
+  /// What is drawn or measured: the next prepare() sees to it that Latin's extensions, Greek and
+  /// Cyrillic are there if these words have them. Cost: O(bytes).
+  void see(std::string_view words) const;
 
   [[nodiscard]] ImFont* get(Font font) const { return fonts_.at(static_cast<std::size_t>(font)); }
 
@@ -46,6 +49,8 @@ class Fonts {
   std::array<ImFont*, kFontCount> fonts_{};
   float scale_ = 0;
   std::set<char16_t> letters_;  // beyond Inter's
+  mutable unsigned seen_ = 0;   // blocks of Inter that few texts use, a bit each: wanted so far
+  unsigned drawn_ = 0;          // and in the atlas
   bool letters_changed_ = false;
   bool catalogue_taken_ = false;
   bool wanted_missing_ = false;

@@ -51,6 +51,7 @@ void Frame::set(std::string name, std::string literal) {
 
 ImVec2 measure(Frame const& frame, Font font, std::string_view words) {
   auto* const face = frame.fonts.get(font);
+  frame.fonts.see(words);
   return face->CalcTextSizeA(
       face->FontSize, 1e9F, 0, words.data(), words.data() + words.size(), nullptr);
 }
@@ -98,6 +99,7 @@ void draw_text(Frame const& frame,
                Colour colour,
                std::string_view words) {
   auto* const face = frame.fonts.get(font);
+  frame.fonts.see(words);
   list.AddText(face,
                face->FontSize,
                {std::round(at.x), std::round(at.y)},

@@ -118,6 +118,28 @@ def pictures_can_fail():
             assert drawn.returncode == 1 and "differ from the kept picture" in drawn.stderr, (panel, drawn)
 
 
+def seldom_letters():
+    """Letters that are drawn into the atlas only once a text has them are themselves, and no replacement: two such names look different."""
+    shot = pathlib.Path(swarm.WAGGLE).parent / "tests" / "ui_shot"
+    recorded = [json.loads(line) for line in (HERE / "snapshots" / "training.jsonl").read_text().splitlines()]
+    with tempfile.TemporaryDirectory(prefix="waggle-ui-") as out, Display() as display:
+        out = pathlib.Path(out)
+        environment = {**os.environ, "DISPLAY": display.name, "TZ": "UTC", "LIBGL_ALWAYS_SOFTWARE": "1"}
+        for block, names in {"latin": ("ŁŐŘŻŁŐŘŻ", "ĘĢĄŞĘĢĄŞ"), "greek": ("ΞΠΣΞΠΣΞΠ", "ΔΨΘΔΨΘΔΨ"), "cyrillic": ("ШЩЖШЩЖШЩ", "БФЮБФЮБФ")}.items():
+            first = out / f"{block}-first"
+            for name, against in ((names[0], None), (names[0], first), (names[1], first)):
+                for snapshot in recorded:
+                    for peer in snapshot["peers"]:
+                        peer["agent"] = name
+                (out / "named.jsonl").write_text("".join(json.dumps(snapshot, ensure_ascii=False) + "\n" for snapshot in recorded))
+                into = first if against is None else out / f"{block}-then"
+                into.mkdir(exist_ok=True)
+                drawn = subprocess.run([shot, into, out / "named.jsonl", "--panel", "swarm", "--theme", "dark", "--language", "en", "--scale", "1",
+                                        *(["--references", against] if against else [])], env=environment, capture_output=True, text=True, timeout=120)
+                same = "differ from the kept picture" not in drawn.stderr
+                assert same == (name == names[0]) and drawn.returncode == (0 if same else 1), (block, name, drawn)
+
+
 def processor_seconds(pid):
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -312,7 +334,7 @@ def main():
         renew_references()
         return 0
     wanted = sys.argv[1:]
-    tests = [test for test in (pictures, pictures_can_fail, first_run, real_window, keyboard) if not wanted or test.__name__ in wanted]
+    tests = [test for test in (pictures, pictures_can_fail, seldom_letters, first_run, real_window, keyboard) if not wanted or test.__name__ in wanted]
     counts = {"passed": 0, "failed": 0}
     for test in tests:
         try:

@@ -92,6 +92,7 @@ void project(Frame const& frame, FirstRunState& state) {
   bool const edited = ImGui::InputTextWithHint(
       "##link", frame.tr(Text::join_hint), state.link.data(), state.link.size());
   tab_stopped(frame);
+  frame.fonts.see(state.link.data());
   if (edited) state.wrong = false;
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();

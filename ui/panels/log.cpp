@@ -65,6 +65,7 @@ void draw_log(Frame& frame, LogState& state) {
   ImGui::InputTextWithHint(
       "##search", frame.tr(Text::search), state.search.data(), state.search.size());
   tab_stopped(frame);
+  frame.fonts.see(state.search.data());
   ImGui::PopStyleVar();
   ImGui::PopFont();
   ImGui::SameLine(0, frame.px(space::m));

@@ -97,6 +97,7 @@ bool input(
   bool const entered = ImGui::InputTextWithHint(
       id, frame.tr(hint), into, size, ImGuiInputTextFlags_EnterReturnsTrue);
   tab_stopped(frame);
+  frame.fonts.see(into);
   ImGui::PopStyleVar();
   ImGui::PopFont();
   return entered;

@@ -367,6 +367,7 @@ void paste(Frame& frame, ProjectsState& state) {
                                                 state.link.size(),
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
   tab_stopped(frame);
+  frame.fonts.see(state.link.data());
   ImGui::PopStyleVar();
   ImGui::PopFont();
   ImGui::SameLine(0, frame.px(space::s));

@@ -30,6 +30,7 @@ bool field(Frame const& frame,
   ImGui::PopStyleVar(2);
   ImGui::PopStyleColor();
   typed = buffer.data();
+  frame.fonts.see(typed);
   bool const ended = ImGui::IsItemDeactivatedAfterEdit();
   storage.SetBool(key, ImGui::IsItemActive());
   ImGui::PopID();
