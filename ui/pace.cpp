@@ -39,8 +39,8 @@ bool same_figures(node::TaskView const& a, node::TaskView const& b) {
 bool same_known(node::KnownTaskView const& a, node::KnownTaskView const& b) {
   return a.operator_id == b.operator_id && a.prefix == b.prefix && a.source == b.source &&
          a.state == b.state && a.title == b.title && a.description == b.description &&
-         a.choices == b.choices && a.fits == b.fits && a.missing == b.missing &&
-         a.joined == b.joined && same_words(a.reason, b.reason);
+         a.choices == b.choices && a.download == b.download && a.fits == b.fits &&
+         a.missing == b.missing && a.joined == b.joined && same_words(a.reason, b.reason);
 }
 
 bool same_setting(node::SettingView const& a, node::SettingView const& b) {

@@ -306,8 +306,9 @@ Status run(Source& source, RunOptions options) {
   set_icon(window);
   glfwShowWindow(window);
   auto& pace = loop.pace;
-  int left = kSettle;  // frames that an input still wants
-  bool moved = true;   // the last one of them was painted
+  pace.touched(glfwGetTime());  // who opens a window looks at it
+  int left = kSettle;           // frames that an input still wants
+  bool moved = true;            // the last one of them was painted
   while (glfwWindowShouldClose(window) == GLFW_FALSE || loop.hide_instead()) {
     if (loop.obey_tray()) break;
     bool const typing = ImGui::GetIO().WantTextInput;
