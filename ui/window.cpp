@@ -198,7 +198,11 @@ struct Loop {
     (void)paint();
   }
 
-  [[nodiscard]] bool hidden() const { return iconified || !shown_at_all; }
+  /// Asks the display only where this is not known: some window managers just unmap a window.
+  [[nodiscard]] bool hidden() const {
+    return iconified || !shown_at_all ||
+           glfwGetWindowAttrib(surface.window, GLFW_VISIBLE) == GLFW_FALSE;
+  }
 
   /// Takes what was pressed in the tray. True: quit.
   bool obey_tray() {
@@ -309,10 +313,11 @@ Status run(Source& source, RunOptions options) {
   pace.touched(glfwGetTime());  // who opens a window looks at it
   int left = kSettle;           // frames that an input still wants
   bool moved = true;            // the last one of them was painted
+  bool hidden = false;          // when it last had something to show
   while (glfwWindowShouldClose(window) == GLFW_FALSE || loop.hide_instead()) {
     if (loop.obey_tray()) break;
     bool const typing = ImGui::GetIO().WantTextInput;
-    if (loop.hidden() || left == 0)
+    if (hidden || left == 0)
       glfwWaitEventsTimeout(pace.sleep(glfwGetTime(), typing));
     else if (moved)
       glfwPollEvents();  // the display sets the pace
@@ -324,9 +329,11 @@ Status run(Source& source, RunOptions options) {
     }
     loop.look();
     if (loop.options.stop && loop.options.stop()) break;
-    if (loop.hidden()) continue;
+    bool const wanted = left > 0 || loop.exposed || pace.due(glfwGetTime(), typing);
+    hidden = wanted && loop.hidden();
+    if (!wanted || hidden) continue;
     if (left == 0) {
-      if (loop.exposed || pace.due(glfwGetTime(), typing)) loop.refresh();
+      loop.refresh();
       continue;
     }
     (void)loop.lay_out();
