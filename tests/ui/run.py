@@ -192,6 +192,33 @@ def real_window():
             node.end()
 
 
+def untouched():
+    """A window on a paused node draws hardly anything while nobody touches it: clocks go on, but they are not what one waits for."""
+    with tempfile.TemporaryDirectory(prefix="waggle-ui-") as folder, Display() as display:
+        folder = pathlib.Path(folder)
+        node = swarm.Waggle("publish", swarm.lay_out_task(folder / "task"), "--run", data_dir=folder / "node")
+        window = None
+        try:
+            state = lambda: (node.status()["tasks"] or [{}])[0].get("state")  # noqa: E731
+            node.wait_for("published", 120)
+            assert until(180, lambda: state() == "training"), "the node does not train"
+            subprocess.run([swarm.WAGGLE, "pause", "--data-dir", folder / "node"], check=True, timeout=30, stdout=subprocess.DEVNULL)
+            assert until(60, lambda: state() == "paused"), f"paused, but the task is {state()}"
+            environment = {**os.environ, "DISPLAY": display.name, "LIBGL_ALWAYS_SOFTWARE": "1", "LC_ALL": "C"}
+            window = subprocess.Popen([swarm.WAGGLE, "window", "--data-dir", folder / "node", "--json"], env=environment,
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+            time.sleep(30)
+            window.send_signal(signal.SIGTERM)
+            out, _ = window.communicate(timeout=20)
+            times = json.loads(out.splitlines()[-1])
+            # Six lively seconds with a look each quarter of one, and a few frames for clocks.
+            assert 0 < times["drawn"] <= 16 and times["laid_out"] <= 60, times
+        finally:
+            if window is not None and window.poll() is None:
+                window.kill()
+            node.end()
+
+
 class Keys:
     """A window under xdotool, by the keyboard alone; its pictures are of the whole display."""
 
@@ -334,7 +361,7 @@ def main():
         renew_references()
         return 0
     wanted = sys.argv[1:]
-    tests = [test for test in (pictures, pictures_can_fail, seldom_letters, first_run, real_window, keyboard) if not wanted or test.__name__ in wanted]
+    tests = [test for test in (pictures, pictures_can_fail, seldom_letters, first_run, real_window, untouched, keyboard) if not wanted or test.__name__ in wanted]
     counts = {"passed": 0, "failed": 0}
     for test in tests:
         try:
