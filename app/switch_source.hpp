@@ -32,6 +32,9 @@ class SwitchSource final : public ui::Source {
   [[nodiscard]] std::shared_ptr<std::vector<node::SettingView> const> settings() override;
   void keep(std::string name, std::string value) override;
   [[nodiscard]] std::optional<std::string> take_trouble() override;
+
+  void in_sight(bool yes) override { here_.in_sight(yes); }
+
   void join(std::string link) override;
   [[nodiscard]] bool can_join() const override;
   [[nodiscard]] bool own_node() const override;

@@ -74,6 +74,7 @@ int run(Common const& common, Flags const& flags) {
     };
   WindowSource source(common, flags.link);
   SwitchSource machines(common, source);
+  signals::Listener const listener([] { ui::wake(); });
   auto const done = ui::run(machines, std::move(options));
   if (!done) return fail(common, done.error());
   if (signals::count() > 0) return signals::last_was_term() ? kDone : kInterrupted;

@@ -14,6 +14,7 @@ namespace waggle::app {
 namespace {
 
 constexpr auto kPeriod = std::chrono::milliseconds(1000);
+constexpr auto kOutOfSight = std::chrono::milliseconds(5000);
 constexpr std::size_t kMostWaiting = 64;  // commands; a person presses slower than they are sent
 // A node that just starts holds the directory's lock before it answers.
 constexpr int kQuietFailures = 3;
@@ -87,6 +88,21 @@ void WindowSource::keep_what_was_asked() {
   for (auto const& [name, value] : kept)
     if (auto const done = local_.keep(name, value); !done) say(done.error().detail);
   local_.look();
+}
+
+void WindowSource::in_sight(bool yes) {
+  {
+    std::lock_guard const lock(mutex_);
+    if (in_sight_ == yes) return;
+    in_sight_ = yes;
+  }
+  changed_.notify_all();
+}
+
+// Under the lock. One that is waited for is looked for soon.
+std::chrono::milliseconds WindowSource::period() const {
+  if (!in_sight_ && latest_.get() != nullptr) return kOutOfSight;
+  return node_ ? kPeriod / 2 : kPeriod;
 }
 
 void WindowSource::join(std::string link) {
@@ -176,10 +192,11 @@ void WindowSource::work() {
     {
       std::unique_lock lock(mutex_);
       // What is asked before a node answers waits for it.
-      auto const wanted = [this, answers] {
-        return stopping_ || !kept_.empty() || (answers && !commands_.empty());
+      auto const wanted = [this, answers, sight = in_sight_] {
+        return stopping_ || !kept_.empty() || (answers && !commands_.empty()) ||
+               (in_sight_ && !sight);
       };
-      changed_.wait_for(lock, node_ ? kPeriod / 2 : kPeriod, wanted);
+      changed_.wait_for(lock, period(), wanted);
       if (stopping_) return;
       if (answers) commands.swap(commands_);
     }

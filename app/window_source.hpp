@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -37,12 +38,14 @@ class WindowSource final : public ui::Source {
   [[nodiscard]] std::optional<std::string> take_trouble() override;
   [[nodiscard]] std::shared_ptr<LocalSettings::List const> settings() override;
   void keep(std::string name, std::string value) override;
+  void in_sight(bool yes) override;
   void join(std::string link) override;
   [[nodiscard]] bool can_join() const override;
   [[nodiscard]] bool own_node() const override;
 
  private:
   void work();
+  [[nodiscard]] std::chrono::milliseconds period() const;
   void keep_what_was_asked();
   void start_node();
   void look();
@@ -67,6 +70,7 @@ class WindowSource final : public ui::Source {
   bool own_ = false;
   bool stopping_ = false;
   bool examples_wanted_ = false;
+  bool in_sight_ = true;
   std::thread worker_;
 };
 

@@ -33,6 +33,9 @@ class Source {
   /// Changes a setting of this machine's waggle.toml, whichever node is looked at.
   virtual void keep(std::string name, std::string value) = 0;
 
+  /// Whether a person can see the window; what nobody sees may be a few seconds old.
+  virtual void in_sight(bool yes) = 0;
+
   /// Begins to train the task of a link, in this process.
   virtual void join(std::string link) = 0;
   [[nodiscard]] virtual bool can_join() const = 0;

@@ -20,6 +20,7 @@ namespace waggle::ui {
 namespace {
 
 constexpr int kSettle = 3;           // frames after an input: layout and hovering need them
+constexpr double kHiddenLook = 5;    // seconds between looks for news that the tray shows
 constexpr double kFrame = 1.0 / 60;  // seconds; between frames that change nothing on the screen
 
 Theme theme_of(Choices const& choices, float display) {
@@ -299,6 +300,10 @@ void listen(GLFWwindow* window) {
 
 }  // namespace
 
+void wake() {
+  glfwPostEmptyEvent();
+}
+
 Status run(Source& source, RunOptions options) {
   auto opened = Surface::open(true);
   if (!opened) return std::move(opened).error();
@@ -317,7 +322,9 @@ Status run(Source& source, RunOptions options) {
   while (glfwWindowShouldClose(window) == GLFW_FALSE || loop.hide_instead()) {
     if (loop.obey_tray()) break;
     bool const typing = ImGui::GetIO().WantTextInput;
-    if (hidden || left == 0)
+    if (hidden)
+      glfwWaitEventsTimeout(kHiddenLook);
+    else if (left == 0)
       glfwWaitEventsTimeout(pace.sleep(glfwGetTime(), typing));
     else if (moved)
       glfwPollEvents();  // the display sets the pace
@@ -330,7 +337,8 @@ Status run(Source& source, RunOptions options) {
     loop.look();
     if (loop.options.stop && loop.options.stop()) break;
     bool const wanted = left > 0 || loop.exposed || pace.due(glfwGetTime(), typing);
-    hidden = wanted && loop.hidden();
+    if (wanted) hidden = loop.hidden();
+    source.in_sight(!hidden);
     if (!wanted || hidden) continue;
     if (left == 0) {
       loop.refresh();

@@ -26,7 +26,7 @@ struct FrameTimes {
 
 struct RunOptions {
   ShellState state;
-  std::function<bool()> stop;  ///< asked once a second or more; true closes the window
+  std::function<bool()> stop;  ///< asked every few seconds and upon wake(); true closes the window
   std::function<void(FrameTimes const&)> end;  ///< called once, when the window is closed
 };
 
@@ -34,6 +34,9 @@ struct RunOptions {
 /// new, and nothing while it is hidden. Thread: the main one. Errors: refused (no display, or no
 /// OpenGL 3).
 [[nodiscard]] Status run(Source& source, RunOptions options);
+
+/// Has run() ask `stop` now. Thread: any; safe before run() and after it.
+void wake();
 
 struct Picture {
   int width = 0;
