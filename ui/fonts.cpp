@@ -5,7 +5,12 @@
 #include <filesystem>
 #include <vector>
 
+#include <fcntl.h>
 #include <imgui.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "core/base/fd.hpp"
 
 extern "C" {
 extern unsigned char const waggle_inter_regular[];
@@ -40,6 +45,12 @@ constexpr ImWchar kInterRanges[] = {0x0020,
 
 // A stranger's title may hold any letter; each costs atlas space at five sizes.
 constexpr std::size_t kMaxLetters = 3000;
+
+// How Chinese calls itself, beside "English" in every window.
+constexpr std::string_view kOwnName = "中文";
+constexpr std::size_t kOwnNameLetters = 2;
+
+constexpr off_t kMostBytes = 256 << 20;  // of a font file; those known have 5 MB
 
 struct Face {
   float size;
@@ -162,7 +173,28 @@ void Fonts::collect(node::Examples const& examples) {
   }
 }
 
+Fonts::Mapped::~Mapped() {
+  if (bytes != nullptr) ::munmap(bytes, size);
+}
+
+// A font of megabytes, of which a few glyphs are read: only the pages that are touched are.
+bool Fonts::Mapped::open(std::string const& file) {
+  Fd const fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+
+  struct stat info {};
+
+  if (!fd || ::fstat(fd.get(), &info) != 0 || info.st_size <= 0 || info.st_size > kMostBytes)
+    return false;
+  auto const wanted = static_cast<std::size_t>(info.st_size);
+  void* const at = ::mmap(nullptr, wanted, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  if (at == MAP_FAILED) return false;
+  bytes = at;
+  size = wanted;
+  return true;
+}
+
 bool Fonts::prepare(float scale, Language language, node::Snapshot const* snapshot) {
+  collect(kOwnName);
   if (language == Language::chinese && !catalogue_taken_) {
     for (auto const& entry : catalogue()) collect(entry.chinese);
     collect("中文万亿秒分小时天，。（）：；");
@@ -197,8 +229,9 @@ void Fonts::build() {
   atlas.TexGlyphPadding = 1;
   std::vector<ImWchar> ranges;
   if (!letters_.empty()) {
-    if (chinese_file_.empty()) chinese_file_ = chinese_file();
-    wanted_missing_ = chinese_file_.empty();
+    if (chinese_.bytes == nullptr)
+      if (auto const file = chinese_file(); !file.empty()) chinese_.open(file);
+    wanted_missing_ = chinese_.bytes == nullptr;
     for (auto const letter : letters_) {
       if (!ranges.empty() && ranges.back() + 1 == letter)
         ranges.back() = letter;
@@ -219,11 +252,19 @@ void Fonts::build() {
     config.OversampleH = 1;
     config.OversampleV = 1;
     config.PixelSnapH = true;
-    atlas.AddFontFromFileTTF(
-        chinese_file_.c_str(), std::round(pixels * 0.98F), &config, ranges.data());
+    config.FontDataOwnedByAtlas = false;
+    atlas.AddFontFromMemoryTTF(chinese_.bytes,
+                               static_cast<int>(chinese_.size),
+                               std::round(pixels * 0.98F),
+                               &config,
+                               ranges.data());
   }
   // Ranges are read here and not kept.
   atlas.Build();
+}
+
+bool Fonts::chinese_missing() const {
+  return wanted_missing_ && letters_.size() > kOwnNameLetters;
 }
 
 }  // namespace waggle::ui

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -20,8 +21,8 @@ enum class Font : std::uint8_t { small, body, strong, title, big };
 inline constexpr std::size_t kFontCount = 5;
 
 /// The typefaces, drawn into ImGui's atlas at a scale. Inter is part of the program; a Chinese face
-/// is read from the system the first time that a Chinese letter is to be shown, and only its
-/// letters in use are drawn.
+/// is read from the system, and only its letters in use are drawn: in an English window those two
+/// that name the language.
 class Fonts {
  public:
   /// Makes sure that these can be shown; true if the atlas changed and must be uploaded anew.
@@ -37,13 +38,25 @@ class Fonts {
 
   [[nodiscard]] ImFont* get(Font font) const { return fonts_.at(static_cast<std::size_t>(font)); }
 
-  /// Chinese letters were loaded.
-  [[nodiscard]] bool has_chinese() const { return catalogue_taken_ && !wanted_missing_; }
+  /// Chinese letters can be shown; 中文 is loaded in every window.
+  [[nodiscard]] bool has_chinese() const { return !letters_.empty() && !wanted_missing_; }
 
-  /// Chinese letters are wanted and no font for them is installed.
-  [[nodiscard]] bool chinese_missing() const { return wanted_missing_; }
+  /// More Chinese than that is wanted, and no font for it is installed.
+  [[nodiscard]] bool chinese_missing() const;
 
  private:
+  /// A font file in memory; glyphs are read from it whenever the atlas is built.
+  struct Mapped {
+    Mapped() = default;
+    ~Mapped();
+    Mapped(Mapped const&) = delete;
+    Mapped& operator=(Mapped const&) = delete;
+    bool open(std::string const& file);
+
+    void* bytes = nullptr;
+    std::size_t size = 0;
+  };
+
   void build();
 
   std::array<ImFont*, kFontCount> fonts_{};
@@ -54,7 +67,7 @@ class Fonts {
   bool letters_changed_ = false;
   bool catalogue_taken_ = false;
   bool wanted_missing_ = false;
-  std::string chinese_file_;
+  Mapped chinese_;
 };
 
 }  // namespace waggle::ui

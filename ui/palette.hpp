@@ -41,10 +41,12 @@ struct Palette {
   Colour grid;    ///< lines in charts and tables
   Colour text;
   Colour muted;        ///< labels, units, hints
-  Colour accent_fill;  ///< the one big button, progress
+  Colour accent_fill;  ///< the one big button
   Colour accent_hover;
   Colour on_accent;  ///< text on accent_fill
   Colour accent;     ///< text and lines in the accent's hue
+  Colour fill;       ///< how full something is: progress, bars, sliders, a switch that is on
+  Colour fill_hover;
   Colour swarm;      ///< the others', beside the accent that is ours
   Colour good;
   Colour warn;

@@ -208,6 +208,8 @@ char const* name(Panel panel) {
 }
 
 void draw_shell(Frame& frame, ShellState& state) {
+  // Words without letters tell nothing: English then, and Settings says what is missing.
+  if (frame.fonts.chinese_missing()) frame.language = Language::english;
   frame.edits = &state.edits;
   state.edits.settle(frame.settings, ImGui::GetTime());
   if (!state.first_run.open) shortcuts(state);
@@ -251,7 +253,7 @@ void draw_shell(Frame& frame, ShellState& state) {
                         ImGuiWindowFlags_NavFlattened);
   if (first_run) {
     trouble(frame, state);
-    draw_first_run(frame, state.first_run);
+    draw_first_run(frame, state.choices, state.first_run);
   } else {
     header(frame, kPlaces.at(static_cast<std::size_t>(state.panel)).words);
     trouble(frame, state);

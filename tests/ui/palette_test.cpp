@@ -56,6 +56,12 @@ TEST_CASE("every text colour reads well on every surface it stands on, in both t
     CHECK(contrast(p.muted, p.control) >= 4.5);
     CHECK(contrast(p.on_accent, p.accent_fill) >= 4.5);
     CHECK(contrast(p.on_accent, p.accent_hover) >= 4.5);
+    // What tells how full something is, on its track, on the card beside it, and a switch's knob.
+    for (auto const fill : {p.fill, p.fill_hover}) {
+      for (auto const under : {p.control, p.control_hover, p.card})
+        CHECK(contrast(fill, under) >= 3);
+      CHECK(contrast(p.on_accent, fill) >= 3);
+    }
     // A pill's word on its own tint, over the panel and over a card.
     for (auto const surface : {p.background, p.card})
       for (auto const ink : {p.swarm, p.good, p.warn, p.bad})

@@ -38,9 +38,20 @@ void sentence(Frame const& frame, Icon mark, Colour colour, Text words) {
   gap(frame, space::s);
 }
 
-void what(Frame const& frame) {
+// The title, and on the right of it, before anything is read, the language to read it in.
+void welcome(Frame& frame, Choices& choices) {
+  auto const at = ImGui::GetCursorPos();
+  float const right = at.x + ImGui::GetContentRegionAvail().x - language_width(frame);
+  text(frame, Font::title, frame.colours().text, frame.tr(Text::first_title));
+  auto const below = ImGui::GetCursorPos();
+  ImGui::SetCursorPos({right, at.y - frame.px(space::xs)});
+  choose_language(frame, choices);
+  ImGui::SetCursorPos(below);
+}
+
+void what(Frame& frame, Choices& choices) {
   auto const& c = frame.colours();
-  text(frame, Font::title, c.text, frame.tr(Text::first_title));
+  welcome(frame, choices);
   gap(frame, space::s);
   wrapped(frame, Font::body, c.muted, frame.tr(Text::first_what));
   gap(frame, space::l);
@@ -162,7 +173,7 @@ void arrows(FirstRunState& state) {
 
 }  // namespace
 
-void draw_first_run(Frame& frame, FirstRunState& state) {
+void draw_first_run(Frame& frame, Choices& choices, FirstRunState& state) {
   arrows(state);
   float const room = ImGui::GetContentRegionAvail().x;
   float const width = std::min(room, frame.px(kWidth));
@@ -187,7 +198,7 @@ void draw_first_run(Frame& frame, FirstRunState& state) {
   }
   Card const card(frame, "first run", width);
   int const screen = state.screen;
-  if (screen == 0) what(frame);
+  if (screen == 0) what(frame, choices);
   if (screen == 1) limits(frame);
   if (screen == 2) project(frame, state);
   gap(frame, space::l);

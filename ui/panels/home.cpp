@@ -178,7 +178,7 @@ void hero(Frame& frame, node::TaskView const& t) {
                            : share_of_epoch(t);
   ring(frame,
        over(t) ? (t.state == "done" ? 1 : 0) : share,
-       t.state == "paused" ? c.muted : c.accent_fill,
+       t.state == "paused" ? c.muted : c.fill,
        diameter,
        cat(std::lround(100 * share), " %"),
        time_left(frame, t));

@@ -20,14 +20,14 @@ namespace {
 constexpr std::array<char const*, 3> kLevels{"light", "medium", "full"};
 constexpr std::array kShares{5,  10, 15, 20, 25, 30, 35, 40, 45, 50,
                              55, 60, 65, 70, 75, 80, 85, 90, 95, 100};
-constexpr std::array kOthers{0, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90};
-constexpr std::array kCelsius{0, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100};
+// Where nought is no limit at all, it stands at the end of the larger ones.
+constexpr std::array kOthers{5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 0};
+constexpr std::array kCelsius{50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100, 0};
 constexpr std::array kDisk{1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000};
-constexpr std::array kMib{0, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
+constexpr std::array kMib{512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 0};
 constexpr std::array kDailyMib{
-    0, 512, 1024, 2048, 5120, 10240, 20480, 51200, 102400, 204800, 512000, 1024000};
-constexpr std::array kRates{0,
-                            50'000,
+    512, 1024, 2048, 5120, 10240, 20480, 51200, 102400, 204800, 512000, 1024000, 0};
+constexpr std::array kRates{50'000,
                             100'000,
                             200'000,
                             500'000,
@@ -37,9 +37,10 @@ constexpr std::array kRates{0,
                             10'000'000,
                             20'000'000,
                             50'000'000,
-                            100'000'000};
+                            100'000'000,
+                            0};
 constexpr std::array kWatts{
-    0, 50, 75, 100, 125, 150, 175, 200, 225, 250, 275, 300, 350, 400, 450, 500, 600, 700, 1000};
+    50, 75, 100, 125, 150, 175, 200, 225, 250, 275, 300, 350, 400, 450, 500, 600, 700, 1000, 0};
 constexpr std::array kIdle{0, 1, 2, 3, 5, 10, 15, 30, 60, 120};
 
 // The words above a limit; whether it may be changed. A flag that holds it is named.
@@ -53,6 +54,12 @@ bool label(Frame const& frame, char const* setting, Text words) {
   text(frame, Font::body, c.muted, fill(Text::set_by_flag, frame.language, {known->value}));
   gap(frame, space::m);
   return false;
+}
+
+// Whether a slider is drawn, which has the words above itself.
+bool movable(Frame const& frame, char const* setting) {
+  auto const* const known = frame.setting(setting);
+  return known != nullptr && known->from != "flag" && frame.may_steer();
 }
 
 // Of a machine that may only be watched: what holds, and nothing to change it. True: it was shown.
@@ -79,11 +86,14 @@ void steps(Frame& frame,
            std::array<int, N> const& all,
            std::function<std::string(int)> const& say,
            std::string_view hint = {}) {
-  if (!label(frame, setting, words)) return;
   int step = nearest(all, number_of(frame.value(setting)));
   auto const at = [&all](int i) { return all.at(static_cast<std::size_t>(i)); };
-  if (only_shown(frame, say(at(step)))) return;
-  if (slider(frame, setting, step, static_cast<int>(N), [&](int i) { return say(at(i)); }))
+  if (!movable(frame, setting)) {
+    if (label(frame, setting, words)) only_shown(frame, say(at(step)));
+    return;
+  }
+  auto const step_words = [&](int i) { return say(at(i)); };
+  if (slider(frame, setting, frame.tr(words), step, static_cast<int>(N), step_words))
     frame.set(setting, literal(at(step)));
   below(frame, hint);
 }
@@ -169,15 +179,19 @@ void limit_power(Frame& frame) {
 void limit_threads(Frame& frame) {
   auto const* const s = frame.snapshot;
   auto const cores = s == nullptr ? std::size_t{0} : s->machine.cores;
-  if (cores == 0 || !label(frame, "threads", Text::limit_threads)) return;
+  if (cores == 0) return;
   int threads = static_cast<int>(number_of(frame.value("threads")));
   int const most = std::max(static_cast<int>(cores), threads);
   auto const say = [&](int i) {
     return i == 0 ? std::string(frame.tr(Text::limit_threads_auto))
                   : fill(Text::threads_of, frame.language, {cat(i), cat(cores)});
   };
-  if (only_shown(frame, say(threads))) return;
-  if (slider(frame, "threads", threads, most + 1, say)) frame.set("threads", literal(threads));
+  if (!movable(frame, "threads")) {
+    if (label(frame, "threads", Text::limit_threads)) only_shown(frame, say(threads));
+    return;
+  }
+  if (slider(frame, "threads", frame.tr(Text::limit_threads), threads, most + 1, say))
+    frame.set("threads", literal(threads));
   below(frame, {});
 }
 
@@ -219,7 +233,9 @@ void limit_memory(Frame& frame) {
 
 void limit_rates(Frame& frame) {
   auto const say = [&](int rate) {
-    return rate == 0 ? std::string(frame.tr(Text::no_limit)) : cat(bytes(rate), "/s");
+    if (rate == 0) return std::string(frame.tr(Text::no_limit));
+    // Round figures, without the decimals of what is measured.
+    return rate < 1'000'000 ? cat(rate / 1000, " kB/s") : cat(rate / 1'000'000, " MB/s");
   };
   steps(frame, "max_download", Text::limit_download, kRates, say);
   steps(frame, "max_upload", Text::limit_upload, kRates, say, frame.tr(Text::limit_rate_hint));

@@ -33,6 +33,11 @@ void label(Frame const& frame, Text words, float height = kSegments) {
   ImGui::SetCursorPos({at.x + column, at.y});
 }
 
+// Each language is named in itself, where its letters can be shown.
+std::array<char const*, 2> language_names(Frame const& frame) {
+  return {"English", frame.fonts.has_chinese() ? "中文" : "Chinese"};
+}
+
 void appearance(Frame& frame, Choices& choices) {
   heading(frame, frame.tr(Text::appearance));
   std::array<char const*, 2> const modes{frame.tr(Text::dark), frame.tr(Text::light)};
@@ -43,15 +48,8 @@ void appearance(Frame& frame, Choices& choices) {
     frame.set("window.theme", literal(std::string_view(mode == 0 ? "dark" : "light")));
   }
   gap(frame, space::s);
-  // Each language is named in itself, once its letters are loaded.
-  std::array<char const*, 2> const languages{"English",
-                                             frame.fonts.has_chinese() ? "中文" : "Chinese"};
-  int language = choices.language == Language::english ? 0 : 1;
   label(frame, Text::language);
-  if (segmented(frame, "language", languages, language)) {
-    choices.language = language == 0 ? Language::english : Language::chinese;
-    frame.set("window.language", literal(std::string_view(language == 0 ? "en" : "zh")));
-  }
+  choose_language(frame, choices);
   gap(frame, space::s);
   int size = 1;
   for (std::size_t i = 0; i < kSizes.size(); ++i)
@@ -120,6 +118,18 @@ void this_node(Frame const& frame) {
 }
 
 }  // namespace
+
+void choose_language(Frame& frame, Choices& choices) {
+  auto const names = language_names(frame);
+  int language = choices.language == Language::english ? 0 : 1;
+  if (!segmented(frame, "language", names, language)) return;
+  choices.language = language == 0 ? Language::english : Language::chinese;
+  frame.set("window.language", literal(std::string_view(language == 0 ? "en" : "zh")));
+}
+
+float language_width(Frame const& frame) {
+  return segmented_width(frame, language_names(frame));
+}
 
 void draw_settings(Frame& frame, Choices& choices, SettingsState& state) {
   {

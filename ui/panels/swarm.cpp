@@ -94,7 +94,7 @@ void picture(Frame const& frame, node::RoundView const& round, float size) {
   for (std::size_t i = 0; i < n; ++i) {
     bool const self = round.group.empty() || frame.is_self(round.group[i]);
     list.AddCircleFilled(places[i], dot + frame.px(3), packed(c.card));
-    list.AddCircleFilled(places[i], dot, packed(self ? c.accent_fill : c.swarm));
+    list.AddCircleFilled(places[i], dot, packed(self ? c.fill : c.swarm));
     if (n > 8) continue;
     auto const name =
         self ? std::string(frame.tr(Text::you, Text::that_machine)) : short_id(round.group[i]);

@@ -48,7 +48,7 @@ void bars(Frame const& frame, char const* id, std::span<node::SpanView const> sp
     if (part > 0)
       list.AddRectFilled({left, at.y + tall - part},
                          {right, at.y + tall},
-                         packed(under ? c.accent_hover : c.accent_fill),
+                         packed(under ? c.fill_hover : c.fill),
                          std::min(frame.px(3), part / 2),
                          ImDrawFlags_RoundCornersTop);
     if (!under) continue;

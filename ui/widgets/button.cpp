@@ -9,6 +9,7 @@ namespace {
 constexpr float kHeight = 38;
 constexpr float kSides = 16;
 constexpr float kIcon = 14;
+constexpr float kInset = 3;  // between the chosen one and the edge of them all
 
 }  // namespace
 
@@ -65,11 +66,9 @@ bool segmented(Frame const& frame,
   auto const& c = frame.colours();
   auto& list = *ImGui::GetWindowDrawList();
   float const height = frame.px(30);
-  float const inset = frame.px(3);
+  float const inset = frame.px(kInset);
   auto const begin = ImGui::GetCursorScreenPos();
-  float total = 2 * inset;
-  for (auto const* const word : words)
-    total += std::ceil(measure(frame, Font::body, word).x) + 2 * frame.px(space::m);
+  float const total = segmented_width(frame, words);
   list.AddRectFilled(begin, {begin.x + total, begin.y + height}, packed(c.control), frame.px(9));
   bool changed = false;
   float x = begin.x + inset;
@@ -109,6 +108,13 @@ bool segmented(Frame const& frame,
   ImGui::SetCursorScreenPos(begin);
   ImGui::Dummy({total, height});
   return changed;
+}
+
+float segmented_width(Frame const& frame, std::span<char const* const> words) {
+  float total = 2 * frame.px(kInset);
+  for (auto const* const word : words)
+    total += std::ceil(measure(frame, Font::body, word).x) + 2 * frame.px(space::m);
+  return total;
 }
 
 }  // namespace waggle::ui

@@ -26,4 +26,7 @@ bool button(Frame const& frame,
 /// One of several, side by side; `chosen` is the index. True when it changed.
 bool segmented(Frame const& frame, char const* id, std::span<char const* const> words, int& chosen);
 
+/// Its width, for placing.
+[[nodiscard]] float segmented_width(Frame const& frame, std::span<char const* const> words);
+
 }  // namespace waggle::ui

@@ -69,7 +69,7 @@ void bar(Frame const& frame, double share, double ours, float height) {
   list.AddRectFilled(at, {at.x + width, at.y + height}, packed(c.control), height / 2);
   // Not both where ours is all of it: the edges of the one below would shine through.
   if (ours < share) piece(share, c.swarm);
-  piece(std::min(share, ours), c.accent_fill);
+  piece(std::min(share, ours), c.fill);
   ImGui::Dummy({width, height});
 }
 

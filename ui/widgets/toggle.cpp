@@ -25,7 +25,7 @@ bool toggle(Frame const& frame, char const* id, char const* words, bool& on) {
   auto& list = *ImGui::GetWindowDrawList();
   float const top = at.y + (height - track.y) / 2;
   auto const face_colour =
-      on ? (hovered ? c.accent_hover : c.accent_fill) : (hovered ? c.control_hover : c.control);
+      on ? (hovered ? c.fill_hover : c.fill) : (hovered ? c.control_hover : c.control);
   list.AddRectFilled(
       {at.x, top}, {at.x + track.x, top + track.y}, packed(face_colour), track.y / 2);
   // An edge tells the two apart without the hue.
