@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ui/machine_rail.hpp"
+#include "ui/task_words.hpp"
 #include "ui/widgets/icon.hpp"
 #include "ui/widgets/pill.hpp"
 #include "ui/widgets/row.hpp"
@@ -127,10 +128,10 @@ void header(Frame const& frame, Text title) {
   draw_text(frame, *ImGui::GetWindowDrawList(), Font::title, begin, c.text, frame.tr(title));
   float const line = frame.fonts.get(Font::title)->FontSize;
   if (auto const* const t = frame.task()) {
-    auto const words = state_words(t->state, frame.language);
+    auto const words = state_words(condition_of(*t), frame.language);
     auto const size = pill_size(frame, words);
     ImGui::SetCursorScreenPos({begin.x + room - size.x, begin.y + std::floor((line - size.y) / 2)});
-    pill(frame, words, state_colour(c, t->state));
+    pill(frame, words, state_colour(c, condition_of(*t)));
   }
   ImGui::SetCursorScreenPos({begin.x, begin.y + line});
   gap(frame, space::l);

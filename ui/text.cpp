@@ -20,7 +20,8 @@ constexpr std::array kStates{Word{"finding", Text::state_finding},
                              Word{"done", Text::state_done},
                              Word{"failed", Text::state_failed},
                              Word{"waiting", Text::state_waiting},
-                             Word{"choice", Text::state_choice}};
+                             Word{"choice", Text::state_choice},
+                             Word{"resting", Text::state_resting}};
 
 constexpr std::array kPhases{Word{"training", Text::phase_training},
                              Word{"averaging gradients", Text::phase_averaging_gradients},

@@ -41,7 +41,7 @@ struct Preview {
 struct Examples {
   static constexpr int kSchema = 1;
   static constexpr std::size_t kMost = 12;        ///< pictures; each costs a forward pass
-  static constexpr std::size_t kMostTexts = 2;    ///< 64 forward passes each
+  static constexpr std::size_t kMostTexts = 4;    ///< 64 forward passes each
   static constexpr std::uint32_t kMostSide = 48;  ///< pixels; a larger picture is thinned out
   static constexpr std::size_t kMostGuesses = 3;
 

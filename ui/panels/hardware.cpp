@@ -78,9 +78,10 @@ void graphics(Frame& frame, LimitsState& state) {
     if (gpu.memory_used && gpu.memory_total)
       gauge(frame,
             frame.tr(Text::memory),
-            cat(binary_bytes(static_cast<double>(*gpu.memory_used)),
-                " / ",
-                binary_bytes(static_cast<double>(*gpu.memory_total))),
+            fill(Text::memory_used,
+                 frame.language,
+                 {binary_bytes(static_cast<double>(*gpu.memory_used)),
+                  binary_bytes(static_cast<double>(*gpu.memory_total))}),
             part(*gpu.memory_used, *gpu.memory_total));
     if (gpu.celsius) gauge(frame, frame.tr(Text::temperature), degrees(*gpu.celsius), -1);
     if (gpu.watts) gauge(frame, frame.tr(Text::power_draw), cat(std::lround(*gpu.watts), " W"), -1);
@@ -142,7 +143,8 @@ void today(Frame const& frame) {
   bool const limited = limit > 0;
   gauge(frame,
         frame.tr(Text::traffic_today),
-        limited ? cat(mebibytes(spent), " / ", mebibytes(limit)) : mebibytes(spent),
+        limited ? fill(Text::memory_used, frame.language, {mebibytes(spent), mebibytes(limit)})
+                : mebibytes(spent),
         limited ? std::min(1.0, spent / limit) : -1);
   gap(frame, space::s);
 }

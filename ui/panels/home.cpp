@@ -10,6 +10,7 @@
 #include "ui/format.hpp"
 #include "ui/panels/empty.hpp"
 #include "ui/panels/limits.hpp"
+#include "ui/task_words.hpp"
 #include "ui/widgets/bars.hpp"
 #include "ui/widgets/button.hpp"
 #include "ui/widgets/card.hpp"
@@ -98,7 +99,7 @@ std::string doing(Frame const& frame, node::TaskView const& t) {
 std::string why(Frame const& frame, node::TaskView const& t) {
   if (frame.away() && phase_text(t.reason) == Text::paused_by_you)
     return frame.tr(Text::paused_by_hand);
-  return sentence(translated(t.reason, frame.language));
+  return reason_of(t, frame.language);
 }
 
 // What runs: words beside the ring.
@@ -125,9 +126,12 @@ void words(Frame const& frame, node::TaskView const& t) {
   // Why it is paused says that it is.
   if (t.state != "paused" || t.reason.empty()) text(frame, Font::body, c.text, doing(frame, t));
   if (!t.reason.empty()) {
-    auto const colour = t.state == "failed" ? c.bad : c.warn;
-    wrapped(frame, Font::body, colour, why(frame, t));
+    auto const colour = condition_of(t) == "failed" ? c.bad : c.warn;
+    wrapped(frame, Font::strong, colour, why(frame, t));
   }
+  // What is to be pressed is said where it can be.
+  if (auto const outlook = outlook_of(t); outlook && (steerable(frame, t) || !waits_for_person(t)))
+    wrapped(frame, Font::body, c.muted, frame.tr(*outlook));
   if (over(t) || t.target_batch_size == 0) return;
   gap(frame, space::s);
   text(frame,
@@ -239,7 +243,10 @@ void figures(Frame const& frame, node::TaskView const& t) {
   });
   row.card("who", [&] {
     auto const place =
-        t.swarm_peers == 0 ? std::string(frame.tr(Text::volunteers_none))
+        t.swarm_peers == 0    ? std::string(frame.tr(Text::volunteers_none))
+        : t.state == "paused" ? std::string(frame.tr(Text::volunteers_others))
+        : t.swarm_peers == 1
+            ? std::string(frame.tr(Text::volunteers_alone, Text::volunteers_alone_there))
         : t.place == 0
             ? std::string(frame.tr(Text::volunteers_training, Text::volunteers_training_there))
             : fill(frame.tr(Text::place_by_claims, Text::place_by_claims_there), {cat(t.place)});
@@ -317,12 +324,22 @@ void power(Frame& frame) {
   }
 }
 
+// Before anything was computed there is no curve to be drawn.
+bool all_zero(Ring const& ring) {
+  return std::ranges::all_of(ring.y(), [](double v) { return v == 0; });
+}
+
 void speeds(Frame const& frame) {
   heading(frame, frame.tr(Text::speed_chart));
   auto const& c = frame.colours();
+  Ring const nothing(0);
+  bool const none = all_zero(frame.history.swarm_speed()) && all_zero(frame.history.own_speed());
   std::array<Series, 2> const series{
-      Series{frame.history.swarm_speed(), c.swarm, frame.tr(Text::everyone), true},
-      Series{frame.history.own_speed(), c.accent, frame.tr(Text::you, Text::that_machine), true}};
+      Series{none ? nothing : frame.history.swarm_speed(), c.swarm, frame.tr(Text::everyone), true},
+      Series{none ? nothing : frame.history.own_speed(),
+             c.accent,
+             frame.tr(Text::you, Text::that_machine),
+             true}};
   ChartLook look;
   look.height = 150;
   look.y_words = [l = frame.language](double v) { return speed(v, l); };

@@ -30,7 +30,7 @@ void figures(Frame const& frame, node::TaskView const& t) {
   bool const swarms = t.swarm_loss && t.swarm_loss_peers > 1;
   int const shown =
       2 + (t.test_accuracy ? 1 : 0) + (swarms || t.test_loss ? 1 : 0) + (t.learning_rate ? 1 : 0);
-  Columns row(frame, "figures", 165, shown);
+  Columns row(frame, "figures", 140, shown);
   row.card("epoch", [&] {
     figure(frame,
            frame.tr(Text::epoch),
@@ -50,7 +50,7 @@ void figures(Frame const& frame, node::TaskView const& t) {
   row.card("loss", [&] {
     figure(frame,
            frame.tr(Text::loss_now),
-           known(t.loss, 4),
+           known(t.loss, 3),
            {},
            frame.tr(Text::loss_hint, Text::loss_hint_there));
   });
@@ -58,7 +58,7 @@ void figures(Frame const& frame, node::TaskView const& t) {
     row.card("swarm_loss", [&] {
       figure(frame,
              frame.tr(Text::swarm_loss),
-             known(t.swarm_loss, 4),
+             known(t.swarm_loss, 3),
              {},
              fill(Text::swarm_loss_hint, l, {cat(t.swarm_loss_peers)}));
     });
@@ -66,7 +66,7 @@ void figures(Frame const& frame, node::TaskView const& t) {
     row.card("test_loss", [&] {
       figure(frame,
              frame.tr(Text::test_loss),
-             known(t.test_loss, 4),
+             known(t.test_loss, 3),
              {},
              frame.tr(Text::test_loss_hint));
     });
@@ -194,6 +194,8 @@ std::string trimmed(std::string words) {
 
 void texts(Frame const& frame, node::Examples const& examples) {
   heading(frame, fill(Text::examples_text_title, frame.language, {cat(examples.epoch)}));
+  wrapped(frame, Font::small, frame.colours().muted, frame.tr(Text::examples_text_note));
+  gap(frame, space::m);
   for (auto const& item : examples.items) {
     if (!item.pixels.empty() || item.text.empty()) continue;
     constexpr std::size_t kPromptShown = 160;

@@ -8,6 +8,7 @@
 
 #include "ui/format.hpp"
 #include "ui/panels/empty.hpp"
+#include "ui/task_words.hpp"
 #include "ui/widgets/button.hpp"
 #include "ui/widgets/card.hpp"
 #include "ui/widgets/facts.hpp"
@@ -241,8 +242,8 @@ void task_card(Frame& frame, node::TaskView const& t, ProjectsState& state) {
   Card const card(frame, cat("task/", t.operator_id, "/", t.prefix).c_str());
   title(frame,
         t.title.empty() ? t.prefix : t.title,
-        state_words(t.state, frame.language),
-        state_colour(c, t.state));
+        state_words(condition_of(t), frame.language),
+        state_colour(c, condition_of(t)));
   if (t.state == "choice") {
     operators(frame, t.prefix, t.choices);
     leave_buttons(frame, t.prefix, state);
@@ -258,10 +259,10 @@ void task_card(Frame& frame, node::TaskView const& t, ProjectsState& state) {
   if (!t.reason.empty())
     wrapped(frame,
             Font::body,
-            t.state == "failed" ? c.bad
-            : is_next(t)        ? c.muted
-                                : c.warn,
-            sentence(translated(t.reason, frame.language)));
+            condition_of(t) == "failed" ? c.bad
+            : is_next(t)                ? c.muted
+                                        : c.warn,
+            reason_of(t, frame.language));
   next_in_line(frame, t);
   if (t.state == "fetching" && t.fetch_total > 0) {
     gap(frame, space::s);

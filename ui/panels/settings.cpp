@@ -23,6 +23,7 @@ constexpr std::array<char const*, kSizes.size()> kSizeWords{
 
 constexpr float kSegments = 30;  // units; the height of what stands beside a label
 constexpr float kField = 34;
+constexpr double kInStep = 0.05;  // seconds; less between two clocks is nobody's concern
 
 void label(Frame const& frame, Text words, float height = kSegments) {
   auto const at = ImGui::GetCursorPos();
@@ -108,7 +109,9 @@ void this_node(Frame const& frame) {
   for (std::size_t i = 0; i < s.addresses.size(); ++i) fact(frame, Text::addresses, s.addresses[i]);
   fact(frame,
        Text::clock_offset,
-       fill(Text::clock_offset_value, l, {decimal(std::round(s.clock_offset * 1000) / 1000, 2)}));
+       std::abs(s.clock_offset) < kInStep
+           ? std::string(frame.tr(Text::clock_in_step))
+           : fill(Text::clock_offset_value, l, {decimal(s.clock_offset, 2)}));
   fact(frame, Text::dht, fill(Text::dht_value, l, {cat(s.dht_table), cat(s.dht_records)}));
   gap(frame, space::m);
   wrapped(frame,

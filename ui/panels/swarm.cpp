@@ -185,7 +185,7 @@ void peers(Frame const& frame, node::TaskView const* t) {
     text(frame, Font::body, c.muted, frame.tr(Text::no_peers));
     return;
   }
-  std::array<Column, 9> const columns{Column{frame.tr(Text::peer), 1.15F},
+  std::array<Column, 9> const columns{Column{frame.tr(Text::peer), 1.3F},
                                       Column{frame.tr(Text::program), 1.15F, false, true},
                                       Column{frame.tr(Text::path), 0.75F},
                                       Column{frame.tr(Text::round_trip), 0.95F, true},

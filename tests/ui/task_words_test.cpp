@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "ui/task_words.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace waggle;
+using namespace waggle::ui;
+
+namespace {
+
+node::TaskView paused(std::string by, std::string reason) {
+  node::TaskView task;
+  task.state = "paused";
+  task.paused_by = std::move(by);
+  task.reason = std::move(reason);
+  return task;
+}
+
+}  // namespace
+
+TEST_SUITE("a task in words") {
+  TEST_CASE("a person's pause, a rule's rest and a given up trainer are told apart") {
+    CHECK(condition_of(paused("you", "paused by you")) == "paused");
+    CHECK(condition_of(paused("guest", "on battery (62 %)")) == "resting");
+    CHECK(condition_of(paused("crash", "the trainer failed")) == "failed");
+    CHECK(condition_of(paused("disk", "disk full")) == "paused");
+    // A node from before there was this field says nothing of it.
+    CHECK(condition_of(paused("", "paused by you")) == "paused");
+    node::TaskView training;
+    training.state = "training";
+    CHECK(condition_of(training) == "training");
+    CHECK_FALSE(state_words("resting", Language::chinese) == "resting");
+  }
+
+  TEST_CASE("what makes it go on is said, and whether that is a person") {
+    CHECK(outlook_of(paused("guest", "")) == Text::until_over);
+    CHECK(outlook_of(paused("disk", "")) == Text::until_room);
+    CHECK_FALSE(waits_for_person(paused("guest", "")));
+    CHECK_FALSE(waits_for_person(paused("disk", "")));
+    CHECK(waits_for_person(paused("you", "paused by you")));
+    CHECK(waits_for_person(paused("crash", "")));
+    CHECK(waits_for_person(paused("", "paused by you")));
+    CHECK_FALSE(outlook_of(paused("", "")));
+    node::TaskView task;
+    task.state = "training";
+    CHECK_FALSE(outlook_of(task));
+    task.state = "finishing";
+    CHECK(outlook_of(task) == Text::finish_hint);
+  }
+
+  TEST_CASE("a full disk is told in sizes that a person reads") {
+    auto const full =
+        paused("disk", "disk full: /data/blobs needs 32120343 bytes, 1200000 are free");
+    CHECK(reason_of(full, Language::english) ==
+          "The disk is full: 32.1 MB needed, 1.20 MB free, in /data/blobs");
+    CHECK(reason_of(full, Language::chinese) ==
+          "磁盘已满：需要 32.1 MB，可用 1.20 MB，位置：/data/blobs");
+    // What no number stands in stays as the node said it.
+    auto const odd =
+        paused("disk", "disk full: /data needs many bytes, 99999999999999999999 are free");
+    CHECK(reason_of(odd, Language::english) ==
+          "Disk full: /data needs many bytes, 99999999999999999999 are free");
+    CHECK(reason_of(paused("guest", "on battery (62 %)"), Language::english) ==
+          "On battery (62 %)");
+    CHECK(reason_of(paused("you", ""), Language::english).empty());
+  }
+}

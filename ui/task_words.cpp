@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "ui/task_words.hpp"
+
+#include <charconv>
+
+#include "ui/format.hpp"
+
+namespace waggle::ui {
+namespace {
+
+// A node tells bytes one by one; nothing where it says something else.
+std::optional<std::string> size_of(std::string_view digits) {
+  std::uint64_t value = 0;
+  auto const* const end = digits.data() + digits.size();
+  auto const [at, wrong] = std::from_chars(digits.data(), end, value);
+  if (wrong != std::errc() || at != end) return std::nullopt;
+  return bytes(static_cast<double>(value));
+}
+
+std::optional<std::string> disk_words(std::string_view reason, Language language) {
+  auto const values = values_in(reason, tr(Text::said_disk_full, Language::english));
+  if (!values) return std::nullopt;
+  auto const needed = size_of(values->at(1));
+  auto const free = size_of(values->at(2));
+  if (!needed || !free) return std::nullopt;
+  return fill(Text::disk_full, language, {*needed, *free, values->at(0)});
+}
+
+}  // namespace
+
+std::string_view condition_of(node::TaskView const& task) {
+  if (task.state != "paused") return task.state;
+  if (task.paused_by == "guest") return "resting";
+  return task.paused_by == "crash" ? std::string_view("failed") : task.state;
+}
+
+std::string reason_of(node::TaskView const& task, Language language) {
+  if (auto disk = disk_words(task.reason, language)) return *std::move(disk);
+  return sentence(translated(task.reason, language));
+}
+
+std::optional<Text> outlook_of(node::TaskView const& task) {
+  if (task.state == "finishing") return Text::finish_hint;
+  if (task.state != "paused") return std::nullopt;
+  if (task.paused_by == "guest") return Text::until_over;
+  if (task.paused_by == "disk") return Text::until_room;
+  if (task.paused_by == "crash") return Text::until_retried;
+  // A node from before there was `paused_by` tells it by the reason.
+  if (phase_text(task.reason) == Text::paused_by_you) return Text::until_resume;
+  return std::nullopt;
+}
+
+bool waits_for_person(node::TaskView const& task) {
+  auto const outlook = outlook_of(task);
+  return outlook == Text::until_resume || outlook == Text::until_retried;
+}
+
+}  // namespace waggle::ui
