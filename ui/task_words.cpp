@@ -41,6 +41,7 @@ std::string reason_of(node::TaskView const& task, Language language) {
 
 std::optional<Text> outlook_of(node::TaskView const& task) {
   if (task.state == "finishing") return Text::finish_hint;
+  if (task.state == "failed") return Text::until_left;
   if (task.state != "paused") return std::nullopt;
   if (task.paused_by == "guest") return Text::until_over;
   if (task.paused_by == "disk") return Text::until_room;

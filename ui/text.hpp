@@ -73,6 +73,7 @@ enum class Text : std::uint16_t {
   until_over,
   until_room,
   until_retried,
+  until_left,
   disk_full,
   epoch,
   epoch_of,

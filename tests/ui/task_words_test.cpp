@@ -44,6 +44,8 @@ TEST_SUITE("a task in words") {
     node::TaskView task;
     task.state = "training";
     CHECK_FALSE(outlook_of(task));
+    task.state = "failed";
+    CHECK(outlook_of(task) == Text::until_left);
     task.state = "finishing";
     CHECK(outlook_of(task) == Text::finish_hint);
   }

@@ -46,11 +46,14 @@ bool may_finish(node::TaskView const& t) {
   return t.state == "training" || t.state == "paused" || t.state == "starting";
 }
 
+// A full disk is nothing that Resume could end.
+bool may_run(node::TaskView const& t) {
+  return t.state != "finishing" && outlook_of(t) != Text::until_room;
+}
+
 // Pause and Resume are one button to the keyboard: its focus stays when it was pressed.
 void buttons(Frame& frame, node::TaskView const& t, float width) {
-  bool const paused = t.state == "paused";
-  bool const finishing = t.state == "finishing";
-  if (paused) {
+  if (t.state == "paused" && may_run(t)) {
     bool const by_rules = t.paused_by == "guest";
     if (button(frame,
                "run",
@@ -60,16 +63,18 @@ void buttons(Frame& frame, node::TaskView const& t, float width) {
                by_rules ? frame.tr(Text::run_anyway_hint) : nullptr,
                width))
       frame.commands.push_back({.kind = Command::Kind::resume, .prefix = t.prefix});
-  } else if (!finishing) {
+  } else if (may_run(t)) {
     if (button(
             frame, "run", frame.tr(Text::pause), ButtonKind::primary, Icon::pause, nullptr, width))
       frame.commands.push_back({.kind = Command::Kind::pause, .prefix = t.prefix});
   }
   if (may_finish(t)) {
-    if (width == 0)
-      ImGui::SameLine(0, frame.px(space::s));
-    else
-      gap(frame, space::s);
+    if (may_run(t)) {
+      if (width == 0)
+        ImGui::SameLine(0, frame.px(space::s));
+      else
+        gap(frame, space::s);
+    }
     if (button(frame,
                "finish",
                frame.tr(Text::finish),
@@ -180,11 +185,12 @@ void hero(Frame& frame, node::TaskView const& t) {
   double const share = t.state == "fetching" && t.fetch_total > 0
                            ? static_cast<double>(t.fetch_done) / static_cast<double>(t.fetch_total)
                            : share_of_epoch(t);
+  double const shown = t.state == "done" ? 1 : share;
   ring(frame,
-       over(t) ? (t.state == "done" ? 1 : 0) : share,
-       t.state == "paused" ? c.muted : c.fill,
+       shown,
+       t.state == "paused" || t.state == "failed" ? c.muted : c.fill,
        diameter,
-       cat(std::lround(100 * share), " %"),
+       cat(std::lround(100 * shown), " %"),
        time_left(frame, t));
   float const left = diameter + frame.px(space::xl);
   bool const steer = steerable(frame, t);
@@ -211,8 +217,8 @@ void hero(Frame& frame, node::TaskView const& t) {
     buttons(frame, t, 0);
     return;
   }
-  bool const finishing = t.state == "finishing";
-  float const stack = finishing ? 0 : may_finish(t) ? frame.px(2 * 38 + space::s) : frame.px(38);
+  bool const both = may_run(t) && may_finish(t);
+  float const stack = both ? frame.px(2 * 38 + space::s) : frame.px(38);
   ImGui::SetCursorScreenPos({begin.x + room - side, begin.y + std::floor((diameter - stack) / 2)});
   ImGui::BeginGroup();
   buttons(frame, t, side);
@@ -243,8 +249,8 @@ void figures(Frame const& frame, node::TaskView const& t) {
   });
   row.card("who", [&] {
     auto const place =
-        t.swarm_peers == 0    ? std::string(frame.tr(Text::volunteers_none))
-        : t.state == "paused" ? std::string(frame.tr(Text::volunteers_others))
+        t.swarm_peers == 0 ? std::string(frame.tr(Text::volunteers_none))
+        : !computes        ? std::string(frame.tr(Text::volunteers_others))
         : t.swarm_peers == 1
             ? std::string(frame.tr(Text::volunteers_alone, Text::volunteers_alone_there))
         : t.place == 0

@@ -185,15 +185,15 @@ void peers(Frame const& frame, node::TaskView const* t) {
     text(frame, Font::body, c.muted, frame.tr(Text::no_peers));
     return;
   }
-  std::array<Column, 9> const columns{Column{frame.tr(Text::peer), 1.3F},
+  std::array<Column, 9> const columns{Column{frame.tr(Text::peer), 1.25F},
                                       Column{frame.tr(Text::program), 1.15F, false, true},
-                                      Column{frame.tr(Text::path), 0.75F},
-                                      Column{frame.tr(Text::round_trip), 0.95F, true},
-                                      Column{frame.tr(Text::samples_a_second), 0.9F, true},
-                                      Column{frame.tr(Text::received), 0.9F, true},
-                                      Column{frame.tr(Text::sent), 0.9F, true},
-                                      Column{frame.tr(Text::last_seen), 0.85F, true, true},
-                                      Column{frame.tr(Text::note), 1.4F, false, true}};
+                                      Column{frame.tr(Text::path), 0.72F},
+                                      Column{frame.tr(Text::round_trip), 0.88F, true},
+                                      Column{frame.tr(Text::samples_a_second), 0.88F, true},
+                                      Column{frame.tr(Text::received), 0.88F, true},
+                                      Column{frame.tr(Text::sent), 0.88F, true},
+                                      Column{frame.tr(Text::last_seen), 0.82F, true, true},
+                                      Column{frame.tr(Text::note), 1.3F, false, true}};
   Table table(frame, "peers", columns, 800);
   for (auto const& p : s.peers) {
     table.next_row();
