@@ -111,18 +111,34 @@ std::string chinese_file() {
   return {};
 }
 
+// A font that outlives the atlas, which else would copy it, megabytes for each size: it takes what
+// it is given, and is then told not to free it.
+void lend(ImFontAtlas& atlas,
+          void* bytes,
+          std::size_t size,
+          float pixels,
+          ImFontConfig config,
+          ImWchar const* ranges) {
+  config.FontDataOwnedByAtlas = true;
+  atlas.AddFontFromMemoryTTF(bytes, static_cast<int>(size), pixels, &config, ranges);
+  atlas.ConfigData.back().FontDataOwnedByAtlas = false;
+}
+
 void add_inter(
     ImFontAtlas& atlas, Face const& face, float pixels, float scale, ImWchar const* ranges) {
   ImFontConfig config;
-  config.FontDataOwnedByAtlas = false;
   config.OversampleH = scale < 1.5F ? 3 : 2;
   config.OversampleV = 1;
   config.PixelSnapH = false;
   auto const* const begin = face.semibold ? waggle_inter_semibold : waggle_inter_regular;
   auto const* const end = face.semibold ? waggle_inter_semibold_end : waggle_inter_regular_end;
   // The atlas only reads it, but its interface is older than const.
-  atlas.AddFontFromMemoryTTF(
-      const_cast<unsigned char*>(begin), static_cast<int>(end - begin), pixels, &config, ranges);
+  lend(atlas,
+       const_cast<unsigned char*>(begin),
+       static_cast<std::size_t>(end - begin),
+       pixels,
+       config,
+       ranges);
 }
 
 }  // namespace
@@ -252,12 +268,7 @@ void Fonts::build() {
     config.OversampleH = 1;
     config.OversampleV = 1;
     config.PixelSnapH = true;
-    config.FontDataOwnedByAtlas = false;
-    atlas.AddFontFromMemoryTTF(chinese_.bytes,
-                               static_cast<int>(chinese_.size),
-                               std::round(pixels * 0.98F),
-                               &config,
-                               ranges.data());
+    lend(atlas, chinese_.bytes, chinese_.size, std::round(pixels * 0.98F), config, ranges.data());
   }
   // Ranges are read here and not kept.
   atlas.Build();
