@@ -55,6 +55,7 @@ constexpr std::array kCatalogue{
     Entry{Text::no_node_join_text, "Nothing is computed yet. Open Projects and paste a project's link: your machine joins only when you press the button.", "目前没有任何计算。打开“项目”并粘贴项目链接：只有按下按钮后本机才会加入。"},
     Entry{Text::no_task_title, "No project yet", "还没有项目"},
     Entry{Text::no_task_text, "This machine helps others to find each other, but trains nothing. Under Projects you can choose one, or paste a link.", "本机正在帮助他人互相发现，但没有训练任何项目。可在“项目”中选择一个项目，或粘贴链接。"},
+    Entry{Text::choose_project, "Choose a project", "选择项目"},
     Entry{Text::starting_title, "One moment", "请稍候"},
     Entry{Text::paused_by_you, "Paused by you", "已由你暂停"},
     Entry{Text::paused_by_hand, "Paused by hand", "已手动暂停"},

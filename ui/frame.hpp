@@ -57,6 +57,7 @@ struct Frame {
   std::vector<node::Command> commands;           ///< to be sent after the frame
   std::vector<MachineRequest> machine_requests;  ///< likewise
   std::string join;                              ///< a link to join after the frame
+  bool to_projects = false;                      ///< go to Projects after the frame
 
   [[nodiscard]] char const* tr(Text key) const { return ui::tr(key, language); }
 

@@ -260,6 +260,10 @@ void draw_shell(Frame& frame, ShellState& state) {
     trouble(frame, state);
     draw_machine_banner(frame);
     panel(frame, state);
+    if (frame.to_projects) {
+      state.panel = Panel::projects;
+      state.tab.fresh = true;
+    }
   }
   float const wanted = ImGui::GetCursorPosY() + ImGui::GetScrollY();
   ImGui::EndChild();

@@ -66,6 +66,7 @@ enum class Text : std::uint16_t {
   no_node_join_text,
   no_task_title,
   no_task_text,
+  choose_project,
   starting_title,
   paused_by_you,
   paused_by_hand,

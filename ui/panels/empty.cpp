@@ -3,12 +3,13 @@
 
 #include <algorithm>
 
+#include "ui/widgets/button.hpp"
 #include "ui/widgets/card.hpp"
 #include "ui/widgets/icon.hpp"
 
 namespace waggle::ui {
 
-void draw_empty(Frame const& frame) {
+void draw_empty(Frame& frame) {
   bool const no_node = frame.snapshot == nullptr;
   // A node of ours that is not up yet, or one that has no name in the network yet.
   bool const starting = no_node ? frame.own_node : frame.snapshot->peer_id.empty();
@@ -39,6 +40,11 @@ void draw_empty(Frame const& frame) {
             frame.tr(!no_node         ? Text::no_task_text
                      : frame.can_join ? Text::no_node_join_text
                                       : Text::no_node_text));
+  if (!no_node && !starting && frame.may_steer()) {
+    gap(frame, space::l);
+    if (button(frame, "projects", frame.tr(Text::choose_project), ButtonKind::primary))
+      frame.to_projects = true;
+  }
   gap(frame, space::l);
 }
 

@@ -187,13 +187,13 @@ void peers(Frame const& frame, node::TaskView const* t) {
   }
   std::array<Column, 9> const columns{Column{frame.tr(Text::peer), 1.25F},
                                       Column{frame.tr(Text::program), 1.15F, false, true},
-                                      Column{frame.tr(Text::path), 0.72F},
-                                      Column{frame.tr(Text::round_trip), 0.88F, true},
-                                      Column{frame.tr(Text::samples_a_second), 0.88F, true},
-                                      Column{frame.tr(Text::received), 0.88F, true},
-                                      Column{frame.tr(Text::sent), 0.88F, true},
-                                      Column{frame.tr(Text::last_seen), 0.82F, true, true},
-                                      Column{frame.tr(Text::note), 1.3F, false, true}};
+                                      Column{frame.tr(Text::path), 0.7F},
+                                      Column{frame.tr(Text::round_trip), 0.85F, true},
+                                      Column{frame.tr(Text::samples_a_second), 0.85F, true},
+                                      Column{frame.tr(Text::received), 0.85F, true},
+                                      Column{frame.tr(Text::sent), 0.82F, true},
+                                      Column{frame.tr(Text::last_seen), 0.8F, true, true},
+                                      Column{frame.tr(Text::note), 1.4F, false, true}};
   Table table(frame, "peers", columns, 800);
   for (auto const& p : s.peers) {
     table.next_row();
