@@ -47,7 +47,7 @@ struct Palette {
   Colour accent;     ///< text and lines in the accent's hue
   Colour fill;       ///< how full something is: progress, bars, sliders, a switch that is on
   Colour fill_hover;
-  Colour swarm;      ///< the others', beside the accent that is ours
+  Colour swarm;  ///< the others', beside the accent that is ours
   Colour good;
   Colour warn;
   Colour bad;
