@@ -91,6 +91,18 @@ std::optional<std::string> reason_words(std::string_view words, Language languag
   return std::nullopt;
 }
 
+// What a node says in the words of protocols, or of itself, a person is told in others, in English
+// too. The same values, in the same order.
+constexpr std::array kPlainer{std::pair{Text::said_missed, Text::plain_missed},
+                              std::pair{Text::said_brought_less, Text::plain_brought_less},
+                              std::pair{Text::said_unknown_here, Text::plain_unknown_there}};
+
+Text plainer(Text said) {
+  for (auto const& [key, plain] : kPlainer)
+    if (key == said) return plain;
+  return said;
+}
+
 // A whole sentence of a node; what stands in it may be another one.
 std::string said_words(std::string_view words, Language language, int depth) {
   constexpr int kDeepest = 2;
@@ -100,7 +112,7 @@ std::string said_words(std::string_view words, Language language, int depth) {
     auto const values = values_in(words, row.english);
     if (!values) continue;
     std::string out;
-    std::string_view pattern = tr(row.key, language);
+    std::string_view pattern = tr(plainer(row.key), language);
     for (auto const value : *values) {
       auto const at = pattern.find("{}");
       out += cat(pattern.substr(0, at), said_words(value, language, depth + 1));
@@ -192,8 +204,7 @@ std::string translated(std::string_view words, Language language) {
   if (words.starts_with("loading state")) return tr(Text::phase_loading_state, language);
   if (language != Language::english)
     if (auto reason = reason_words(words, language)) return *std::move(reason);
-  if (language != Language::english) return said_words(words, language, 0);
-  return std::string(words);
+  return said_words(words, language, 0);
 }
 
 Language language_of_locale(std::string_view locale) {

@@ -433,6 +433,10 @@ enum class Text : std::uint16_t {
   tray_nothing,
   tray_goes_on,
   tray_goes_on_text,
+  // plainer words for some of what a node says
+  plain_missed,
+  plain_brought_less,
+  plain_unknown_there,
   // a node's own sentences, in English as it says them
   said_nobody_knows,
   said_ended,
@@ -522,7 +526,8 @@ struct Entry {
 /// ends where the text after its {} first stands. Cost: O(words).
 [[nodiscard]] std::optional<std::vector<std::string_view>> values_in(std::string_view words,
                                                                      std::string_view pattern);
-/// A phase, a reason, a notice or a state in the window's words; itself where we have none.
+/// A phase, a reason, a notice or a state in the window's words, in English too where a node's are
+/// hard to understand; itself where we have none.
 [[nodiscard]] std::string translated(std::string_view words, Language language);
 
 /// The language of a locale's name ("zh_CN.UTF-8"); English where we have no other.

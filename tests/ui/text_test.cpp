@@ -132,6 +132,14 @@ TEST_CASE(
       "gpu_power_cap（150 瓦）未能生效：只能限制 NVIDIA 的显卡，而 Radeon X 是 AMD "
       "的；请将 gpu_power_cap 设为 0");
   CHECK(translated("is named twice", Language::english) == "is named twice");
+  CHECK(translated("…Sp3QFX: missed 2 rounds running; the 128 samples that it announces count once "
+                   "it brings some",
+                   Language::english) ==
+        "…Sp3QFX: missed 2 rounds in a row; the 128 samples that it announces do not count until "
+        "it brings some");
+  for (auto const language : {Language::english, zh})
+    CHECK(translated("this machine does not know you; pair with it first: waggle pair", language) ==
+          tr(Text::plain_unknown_there, language));
   std::string deep;
   for (int i = 0; i < 1000; ++i) deep += "a: ";
   CHECK(translated(deep, zh) == deep);
