@@ -321,7 +321,7 @@ void limit_gpu_power(Frame& frame) {
 void own_trainer(Frame& frame, LimitsState& state) {
   if (!label(frame, "trainer", Text::own_trainer)) return;
   auto const now = text_of(frame.value("trainer"));
-  if (only_shown(frame, now.empty() ? "–" : now)) return;
+  if (only_shown(frame, now.empty() ? frame.tr(Text::own_trainer_none) : now)) return;
   if (field(frame, "trainer", state.trainer, now, frame.tr(Text::own_trainer_none)))
     frame.set("trainer", literal(std::string_view(state.trainer)));
   below(frame, frame.tr(Text::own_trainer_note));
