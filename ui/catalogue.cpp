@@ -85,7 +85,7 @@ constexpr std::array kCatalogue{
     Entry{Text::volunteers_others, "training now", "正在训练"},
     Entry{Text::your_share, "Your share", "你的份额"},
     Entry{Text::its_share, "Its share", "它的份额"},
-    Entry{Text::your_share_hint, "of the swarm's claimed speed", "占群体速度（按声明）"},
+    Entry{Text::your_share_hint, "of all speed claimed", "占群体速度（按声明）"},
     Entry{Text::contribution, "Your contribution", "你的贡献"},
     Entry{Text::its_contribution, "Its contribution", "它的贡献"},
     Entry{Text::today, "Last 24 hours", "最近 24 小时"},
