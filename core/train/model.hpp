@@ -64,11 +64,12 @@ class Model {
   [[nodiscard]] double training_flops() const noexcept;
   [[nodiscard]] std::string device() const;
 
-  /// Writes initial values, a function of `seed` alone.
+  /// Writes initial values, a function of `seed` alone. Spans of the model's own sizes.
   void initialise(std::uint64_t seed, std::span<float> parameters, std::span<float> extras) const;
 
-  /// From now on works on these buffers. Cheap on the processor, where it cannot fail; takes the
-  /// memory of a GPU for copies. Errors: too_large, and io (the GPU is lost).
+  /// From now on works on these buffers; after an error on those of before. Cheap on the processor;
+  /// takes the memory of a GPU for copies. Gradients may be left out: then it only evaluates.
+  /// Errors: invalid (a buffer of another size), too_large, io (the GPU is lost).
   [[nodiscard]] Status bind(ModelBuffers buffers);
   /// Somebody wrote parameters or extras: a device copy, if there is one, is stale.
   void written() noexcept;

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/assert.hpp"
 #include "core/base/text.hpp"
 #include "core/train/data/gunzip.hpp"
 #include "core/train/random.hpp"
@@ -66,6 +65,12 @@ Result<Bytes> read_texts(std::vector<int> const& files) {
     append(all, text);
   }
   return all;
+}
+
+Status fits(char const* name, std::span<float const> buffer, std::size_t values) {
+  if (buffer.size() == values) return ok();
+  return Error{Errc::invalid,
+               cat("a buffer of ", buffer.size(), " ", name, ", the trainer needs ", values)};
 }
 
 }  // namespace
@@ -134,13 +139,29 @@ std::uint32_t Trainer::test_samples() const noexcept {
 }
 
 Status Trainer::bind(TrainerBuffers buffers, bool initialise) {
+  auto const gradients = model_->parameter_values();
+  auto const statistics = optimizer_.statistics().size() * gradients;
+  WAGGLE_TRY_STATUS(fits("gradients", buffers.model.gradients, gradients));
+  WAGGLE_TRY_STATUS(fits("statistics", buffers.statistics, statistics));
+  WAGGLE_TRY_STATUS(model_->bind(buffers.model));
   buffers_ = buffers;
-  if (initialise) {
-    model_->initialise(init_seed_, buffers.model.parameters, buffers.model.extras);
-    std::fill(buffers.model.gradients.begin(), buffers.model.gradients.end(), 0.0f);
-    std::fill(buffers.statistics.begin(), buffers.statistics.end(), 0.0f);
-  }
-  return model_->bind(buffers.model);
+  bound_ = true;
+  if (!initialise) return ok();
+  model_->initialise(init_seed_, buffers.model.parameters, buffers.model.extras);
+  std::fill(buffers.model.gradients.begin(), buffers.model.gradients.end(), 0.0f);
+  std::fill(buffers.statistics.begin(), buffers.statistics.end(), 0.0f);
+  model_->written();
+  return ok();
+}
+
+// Rather than train what a stranger sent.
+Status Trainer::bind_again() {
+  if (bound_) return ok();
+  auto const again = model_->bind(buffers_.model);
+  bound_ = static_cast<bool>(again);
+  if (bound_) return ok();
+  return Error{again.error().code,
+               cat("the model does not go back to its own state: ", again.error().detail)};
 }
 
 Input Trainer::input_of(ImageSet const& set, std::uint32_t samples) const {
@@ -175,6 +196,7 @@ Result<LossSum> Trainer::accumulate(std::uint64_t position, std::uint32_t sample
   if (train_samples() == 0) return Error{Errc::invalid, "no training data"};
   if (samples == 0 || samples > 65'536)
     return Error{Errc::invalid, cat("micro-batch of ", samples)};
+  WAGGLE_TRY_STATUS(bind_again());
   return model_->accumulate(draw(position, samples));
 }
 
@@ -193,6 +215,11 @@ TrainerStep Trainer::apply(std::int64_t epoch, std::uint64_t steps) {
 }
 
 Result<TrainerEvaluation> Trainer::evaluate(std::uint32_t most) {
+  WAGGLE_TRY_STATUS(bind_again());
+  return evaluate_bound(most);
+}
+
+Result<TrainerEvaluation> Trainer::evaluate_bound(std::uint32_t most) {
   auto const total = most == 0 ? test_samples() : std::min(most, test_samples());
   if (total == 0) return Error{Errc::invalid, "no test data"};
   LossSum sum;
@@ -218,12 +245,11 @@ Result<TrainerEvaluation> Trainer::evaluate(std::uint32_t most) {
 Result<TrainerEvaluation> Trainer::probe(std::span<float> parameters,
                                          std::span<float> extras,
                                          std::uint32_t most) {
-  // Whatever comes of it, the current state is bound again. That takes no memory; should it fail
-  // all the same, the process ends and is started again, rather than train what a stranger sent.
-  auto const bound = model_->bind({parameters, {}, extras});
-  auto result = bound ? evaluate(most) : Result<TrainerEvaluation>(bound.error());
-  auto const again = model_->bind(buffers_.model);
-  WAGGLE_ASSERT(again, again ? "" : again.error().detail);
+  WAGGLE_TRY_STATUS(model_->bind({parameters, {}, extras}));
+  bound_ = false;
+  auto result = evaluate_bound(most);
+  // Whatever came of it; on the processor, and on a GPU that still works, it takes no memory.
+  WAGGLE_TRY_STATUS(bind_again());
   return result;
 }
 
@@ -292,6 +318,7 @@ Result<std::vector<TrainerPrediction>> Trainer::predictions(std::uint32_t first,
                                                             std::uint32_t count) {
   if (first >= test_samples())
     return Error{Errc::invalid, cat("sample ", first, " of ", test_samples())};
+  WAGGLE_TRY_STATUS(bind_again());
   count = std::min({count, test_samples() - first, 64u});
   std::vector<TrainerPrediction> out(count);
   auto const input = take(first, count);

@@ -69,8 +69,7 @@ class Trainer {
   [[nodiscard]] std::uint64_t train_samples() const noexcept;
   [[nodiscard]] std::uint32_t test_samples() const noexcept;
 
-  /// `initialise`: writes initial weights, zero gradients and statistics first. Errors: as
-  /// Model::bind.
+  /// `initialise`: writes initial weights, zero gradients and statistics. Errors: as Model::bind.
   [[nodiscard]] Status bind(TrainerBuffers buffers, bool initialise);
 
   /// Somebody wrote parameters or extras since the last call.
@@ -82,7 +81,9 @@ class Trainer {
   [[nodiscard]] TrainerStep apply(std::int64_t epoch, std::uint64_t steps);
   /// The first `most` test samples, 0: all. A batch that does not fit memory is made smaller.
   [[nodiscard]] Result<TrainerEvaluation> evaluate(std::uint32_t most);
-  /// The same for other parameters and extras, which the buffers then hold no trace of.
+  /// The same for other parameters and extras, which the buffers then hold no trace of. Errors: as
+  /// evaluate() and Model::bind, also of the buffers that are to be bound again afterwards: until
+  /// they are, which each later call tries first, nothing is computed.
   [[nodiscard]] Result<TrainerEvaluation> probe(std::span<float> parameters,
                                                 std::span<float> extras,
                                                 std::uint32_t most);
@@ -107,6 +108,8 @@ class Trainer {
   [[nodiscard]] Result<std::string> continue_text(std::span<std::int64_t const> prompt,
                                                   std::uint64_t position);
   [[nodiscard]] std::vector<TensorSpec> file_tensors() const;
+  [[nodiscard]] Status bind_again();
+  [[nodiscard]] Result<TrainerEvaluation> evaluate_bound(std::uint32_t most);
 
   Config config_;
   std::uint64_t seed_;
@@ -116,6 +119,7 @@ class Trainer {
   std::unique_ptr<Model> model_;
   Optimizer optimizer_;
   TrainerBuffers buffers_;
+  bool bound_ = false;                // the model works on buffers_, not on a probe's
   std::vector<float> pixels_;         // of the batch being worked on
   std::vector<std::int64_t> tokens_;  // its labels, or its windows
 };

@@ -110,6 +110,63 @@ TEST_CASE("Trainer, a probe tells the candidate's loss and leaves the current st
   CHECK(zero->loss == doctest::Approx(std::log(256.0)));
 }
 
+TEST_CASE("Trainer, buffers of another size are an error that names them, and change nothing") {
+  auto const text = file_of(sums());
+  Bench bench(kTiny, {text.get()}, {});
+  auto const own = bench.trainer->evaluate(16);
+  REQUIRE(own);
+  auto const kept = bench.parameters;
+  auto const values = std::to_string(kept.size());
+  auto const says = [](Error const& error, std::string const& words) {
+    CAPTURE(error.detail);
+    return error.code == Errc::invalid && error.detail.find(words) != std::string::npos;
+  };
+  auto longer = kept;
+  longer.push_back(1);
+  auto const probed = bench.trainer->probe(longer, {}, 16);
+  REQUIRE(!probed);
+  CHECK(
+      says(probed.error(), std::to_string(longer.size()) + " parameters, the model has " + values));
+  std::vector<float> few(3);
+  auto const extras = bench.trainer->probe(bench.parameters, few, 16);
+  REQUIRE(!extras);
+  CHECK(says(extras.error(), "3 extras, the model has 0"));
+  auto const gradients = bench.trainer->bind({{bench.parameters, few, {}}, bench.statistics}, true);
+  REQUIRE(!gradients);
+  CHECK(says(gradients.error(), "3 gradients, the trainer needs " + values));
+  auto const statistics = bench.trainer->bind({{bench.parameters, bench.gradients, {}}, few}, true);
+  REQUIRE(!statistics);
+  CHECK(says(statistics.error(), "3 statistics, the trainer needs "));
+  CHECK(bench.parameters == kept);
+  auto const still = bench.trainer->evaluate(16);
+  REQUIRE(still);
+  CHECK(still->loss == own->loss);
+}
+
+TEST_CASE("Trainer, whose own state cannot be bound after a probe says so and computes nothing") {
+  auto const text = file_of(sums());
+  Bench const sizes(kTiny, {text.get()}, {});
+  auto const config = parse_config(kTiny);
+  REQUIRE(config);
+  auto made = Trainer::make({*config, {text.get()}, {}, 5, 9});
+  REQUIRE(made);
+  auto& trainer = **made;
+  auto candidate = sizes.parameters;
+  auto const words =
+      "its own state: a buffer of 0 parameters, the model has " + std::to_string(candidate.size());
+  for (auto const& failed : {trainer.probe(candidate, {}, 16), trainer.evaluate(16)}) {
+    REQUIRE(!failed);
+    CHECK(failed.error().detail.find(words) != std::string::npos);
+  }
+  CHECK(!trainer.accumulate(0, 8));
+  CHECK(!trainer.predictions(0, 1));
+  // Once it can be bound, it goes on.
+  std::vector<float> gradients(candidate.size());
+  std::vector<float> statistics(2 * candidate.size());
+  REQUIRE(trainer.bind({{candidate, gradients, {}}, statistics}, true));
+  CHECK(trainer.accumulate(0, 8));
+}
+
 TEST_CASE("Trainer, exports what it imports") {
   auto const text = file_of(sums());
   Bench bench(kTiny, {text.get()}, {});
