@@ -50,8 +50,9 @@ class Aside {
         thread_(std::move(name),
                 [answer = answer_, ask = std::move(ask)]() mutable { *answer = ask(); }) {}
 
-  /// The newest answer; asks again if the last question is `every` old. Unset: none came yet, or
-  /// the question under way hangs. Thread: one caller.
+  /// The newest answer; asks again with each beat of `every`, which is the same for all that have
+  /// the same period: a computer at rest wakes once for several. Unset: none came yet, or the
+  /// question under way hangs. Thread: one caller.
   [[nodiscard]] std::optional<T> poll(TimePoint now) {
     if (thread_.busy()) {
       if (now - asked_at_ > limit_) latest_.reset();
@@ -61,7 +62,7 @@ class Aside {
       latest_ = *answer_;
       taken_ = true;
     }
-    if (!asked_ || now - asked_at_ >= every_) {
+    if (!asked_ || beat(now) != beat(asked_at_)) {
       asked_ = true;
       taken_ = false;
       asked_at_ = now;
@@ -70,11 +71,16 @@ class Aside {
     return latest_;
   }
 
+  /// Another period from here on, above zero. Thread: the caller of poll().
+  void every(Duration period) { every_ = period; }
+
   /// How long the end waits for a question under way and for what the function puts back; half a
   /// second unless told.
   void patience(Duration at_the_end) { thread_.patience(at_the_end); }
 
  private:
+  [[nodiscard]] Duration::rep beat(TimePoint at) const { return at.time_since_epoch() / every_; }
+
   std::shared_ptr<T> answer_;  // the thread's while it is busy
   std::optional<T> latest_;
   Duration every_;

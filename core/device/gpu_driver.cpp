@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "core/device/gpu_driver.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
@@ -12,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostDevices = 256;  // of /dev/dri
 constexpr std::size_t kMostCache = std::size_t{8} << 20;
 // Where distributions put a driver's libraries beside what ldconfig lists: NixOS, WSL.
 constexpr char const* kFolders[] = {"usr/lib/x86_64-linux-gnu",
@@ -60,9 +62,7 @@ bool has_library(fs::path const& root, std::string_view cache, std::string const
   return false;
 }
 
-}  // namespace
-
-std::vector<std::string> missing_driver_files(fs::path const& root) {
+std::vector<std::string> missing_of_nvidia(fs::path const& root) {
   std::vector<std::string> missing;
   auto const cache = detail::read_small(root / "etc/ld.so.cache", kMostCache);
   for (auto const* const library : {"libcuda.so.1", "libnvidia-ml.so.1"})
@@ -71,6 +71,30 @@ std::vector<std::string> missing_driver_files(fs::path const& root) {
        {"proc/driver/nvidia/version", "dev/nvidiactl", "dev/nvidia0", "dev/nvidia-uvm"})
     if (!there(root / file)) missing.push_back(std::string("/") + file);
   return missing;
+}
+
+// Source: ROCm's installation guide, "GPU isolation": what a process needs to compute.
+std::vector<std::string> missing_of_amd(fs::path const& root) {
+  std::vector<std::string> missing;
+  for (auto const* const file : {"sys/module/amdgpu", "dev/kfd"})
+    if (!there(root / file)) missing.push_back(std::string("/") + file);
+  auto const is_renderer = [](std::string const& name) { return name.starts_with("renderD"); };
+  if (std::ranges::none_of(detail::names_in(root / "dev/dri", kMostDevices), is_renderer))
+    missing.emplace_back("/dev/dri/renderD*");
+  return missing;
+}
+
+}  // namespace
+
+std::vector<std::string> missing_driver_files(GpuMaker maker, fs::path const& root) {
+  return maker == GpuMaker::amd ? missing_of_amd(root) : missing_of_nvidia(root);
+}
+
+bool has_gpu(GpuMaker maker, fs::path const& root) {
+  if (maker == GpuMaker::amd) return there(root / "sys/module/amdgpu");
+  constexpr char const* kSigns[] = {
+      "dev/nvidiactl", "dev/nvidia0", "proc/driver/nvidia", "dev/dxg"};
+  return std::ranges::any_of(kSigns, [&root](char const* sign) { return there(root / sign); });
 }
 
 }  // namespace waggle::device

@@ -34,36 +34,27 @@ GpuReading read_one(Nvml const& nvml, Nvml::Device* device) {
 }  // namespace
 
 struct Nvidia::State {
-  explicit State(char const* library) : name(library), nvml(library) {}
+  explicit State(char const* library) noexcept : driver(library) {}
 
-  ~State() {
-    if (up) nvml.shutdown();
-  }
-
-  char const* name;
-  Nvml nvml;
-  bool up = false;
+  detail::NvmlDriver driver;
 };
 
 Nvidia::Nvidia(char const* library) : state_(std::make_shared<State>(library)) {
 }
 
 std::vector<GpuReading> Nvidia::read() {
-  auto& s = *state_;
+  auto& driver = state_->driver;
   std::vector<GpuReading> gpus;
-  if (!s.nvml.complete()) s.nvml = Nvml(s.name);  // installed meanwhile
-  if (!s.nvml.complete()) return gpus;
-  s.up = s.up || s.nvml.init() == 0;
-  if (!s.up) return gpus;
+  if (!driver.begin()) return gpus;
+  auto const& nvml = driver.nvml();
   unsigned count = 0;
-  if (s.nvml.count(&count) != 0) {
-    s.nvml.shutdown();
-    s.up = false;
+  if (nvml.count(&count) != 0) {
+    driver.end();
     return gpus;
   }
   for (unsigned i = 0; i < std::min(count, Nvml::kMaxGpus); ++i) {
     Nvml::Device* device = nullptr;
-    if (s.nvml.handle(i, &device) == 0) gpus.push_back(read_one(s.nvml, device));
+    if (nvml.handle(i, &device) == 0) gpus.push_back(read_one(nvml, device));
   }
   return gpus;
 }

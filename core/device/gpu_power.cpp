@@ -3,28 +3,22 @@
 
 #include <algorithm>
 #include <optional>
-#include <system_error>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include "core/base/fd.hpp"
 #include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/device/detail/nvml.hpp"
-#include "core/device/detail/text_file.hpp"
+#include "core/device/detail/power_note.hpp"
 
 namespace waggle::device {
 namespace {
 
+using detail::LoweredLimit;
 using detail::Nvml;
+using detail::PowerNote;
 
 constexpr unsigned kMilli = 1000;
 constexpr std::uint64_t kMostWatts = 100'000;
-constexpr std::string_view kNote = "waggle-gpu-power-";  // and the card's address
-constexpr std::size_t kMostNotes = 4096;                 // files of /run that are looked at
 
 // "limits from 100 to 450 W", or that nobody knows.
 std::string allowed(Nvml const& nvml, Nvml::Device* card) {
@@ -33,30 +27,6 @@ std::string allowed(Nvml const& nvml, Nvml::Device* card) {
   if (!nvml.power_range || nvml.power_range(card, &least, &most) != 0)
     return "its driver does not tell which limits it allows";
   return cat("its driver allows ", least / kMilli, " to ", most / kMilli, " W");
-}
-
-/// What is to be put back, in milliwatts, as a file: "150000 300000". Who holds it has it locked,
-/// and the kernel unlocks it with the end of the process, whatever ended it.
-struct Note {
-  unsigned wanted = 0;
-  unsigned former = 0;
-
-  static std::optional<Note> parse(std::string_view text) {
-    auto const space = text.find(' ');
-    if (space == text.npos) return {};
-    auto const wanted = detail::whole_number(text.substr(0, space));
-    auto const former = detail::whole_number(text.substr(space + 1));
-    if (!wanted || !former || *wanted <= 0 || *former <= *wanted) return {};
-    if (*former > static_cast<std::int64_t>(kMostWatts * kMilli)) return {};
-    return Note{static_cast<unsigned>(*wanted), static_cast<unsigned>(*former)};
-  }
-};
-
-// Not there: another process holds it, or it cannot be opened.
-Fd lock(std::filesystem::path const& file, int flags) {
-  Fd fd(::open(file.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
-  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return {};
-  return fd;
 }
 
 }  // namespace
@@ -69,23 +39,11 @@ struct GpuPowerCap::State {
     unsigned former = 0;
     bool changed = false;  // former was higher, and is to be put back
     Nvml::Device* card = nullptr;
-    std::filesystem::path note;
-    Fd locked;  // the note
+    PowerNote note;
   };
 
   State(char const* library, std::filesystem::path folder)
-      : name(library), run(std::move(folder)), nvml(library) {}
-
-  bool begin() {
-    if (!nvml.complete()) nvml = Nvml(name);  // installed meanwhile
-    up = up || (nvml.complete() && nvml.init() == 0);
-    return up;
-  }
-
-  void end() {
-    if (up) nvml.shutdown();
-    up = false;
-  }
+      : run(std::move(folder)), driver(library) {}
 
   Nvml::Device* find(std::string_view address) const {
     unsigned count = 0;
@@ -102,57 +60,41 @@ struct GpuPowerCap::State {
   // Before anything else is done: what a process that was killed left behind.
   void recover() {
     if (std::exchange(recovered, true)) return;
-    for (auto const& file : detail::names_in(run, kMostNotes)) {
-      if (!file.starts_with(kNote)) continue;
-      auto const locked = lock(run / file, O_RDWR);
-      if (!locked) continue;  // its process lives
-      auto const note = Note::parse(detail::read_small(run / file));
-      if (note && !begin()) continue;  // another start may find a driver that answers
-      if (note)
-        if (auto* const card = find(std::string_view(file).substr(kNote.size())))
-          put_back(card, *note);
-      std::error_code gone;
-      std::filesystem::remove(run / file, gone);
+    for (auto& note : detail::left_notes(run)) {
+      auto const limit = note.read();
+      if (limit && !driver.begin()) continue;  // another start may find a driver that answers
+      if (limit)
+        if (auto* const card = find(note.address())) put_back(card, *limit);
+      note.remove();
     }
   }
 
-  void put_back(Nvml::Device* card, Note const& note) const {
+  void put_back(Nvml::Device* card, LoweredLimit const& limit) const {
     unsigned now = 0;
     // Who set another one meanwhile has the last word.
     bool const ours = nvml.power_limit && nvml.set_power_limit &&
-                      nvml.power_limit(card, &now) == 0 && now == note.wanted;
-    if (ours && nvml.set_power_limit(card, note.former) != 0)
+                      nvml.power_limit(card, &now) == 0 && now == limit.wanted;
+    if (ours && nvml.set_power_limit(card, limit.former) != 0)
       log::warning("device",
                    "the power limit of ",
                    nvml.name_of(card),
                    " could not be put back to ",
-                   note.former / kMilli,
+                   limit.former / kMilli,
                    " W");
   }
 
   void put_back() {
     if (!held) return;
-    auto const was = *std::exchange(held, std::nullopt);
+    auto was = *std::exchange(held, std::nullopt);
     if (!was.changed) return;
     put_back(was.card, {was.wanted, was.former});
-    forget(was);
-  }
-
-  static void forget(Held const& was) {
-    std::error_code gone;
-    if (was.locked) std::filesystem::remove(was.note, gone);
+    was.note.remove();
   }
 
   // Before the limit is set, so that no end comes between. Whether it stands there.
   bool write(Held& now) const {
-    if (!now.locked) {
-      now.note = run / cat(kNote, nvml.address_of(now.card));
-      now.locked = lock(now.note, O_RDWR | O_CREAT);
-    }
-    auto const text = cat(now.wanted, " ", now.former, "\n");
-    return now.locked && ::ftruncate(now.locked.get(), 0) == 0 &&
-           ::pwrite(now.locked.get(), text.data(), text.size(), 0) ==
-               static_cast<ssize_t>(text.size());
+    if (!now.note) now.note = PowerNote::create(run, nvml.address_of(now.card));
+    return now.note.write({now.wanted, now.former});
   }
 
   // Of one that was held: somebody may have raised it, or it was lower at first.
@@ -187,7 +129,7 @@ struct GpuPowerCap::State {
     if (nvml.power_limit(card, &former) != 0)
       return cat(refused(card, wanted),
                  "the card has no power limit that could be set; set gpu_power_cap to 0");
-    Held now{std::string(address), wanted, former, false, card, {}, {}};
+    Held now{std::string(address), wanted, former, false, card, {}};
     if (wanted < former) return lower(std::move(now));
     held = std::move(now);
     return {};
@@ -204,14 +146,14 @@ struct GpuPowerCap::State {
     unsigned most = 0;
     bool const told = nvml.power_range && nvml.power_range(now.card, &least, &most) == 0;
     if (told && (now.wanted < least || now.wanted > most)) {
-      forget(now);
+      now.note.remove();
       return cat(refused(now.card, now.wanted),
                  allowed(nvml, now.card),
                  "; set gpu_power_cap to one of these, or to 0");
     }
     bool const noted = write(now);
     if (int const code = nvml.set_power_limit(now.card, now.wanted); code != 0) {
-      forget(now);
+      now.note.remove();
       return cat(refused(now.card, now.wanted),
                  code == Nvml::kNoPermission ? std::string("only root may do that")
                                              : cat("its driver refused with code ", code),
@@ -223,17 +165,16 @@ struct GpuPowerCap::State {
     }
     if (!noted)
       log::warning("device",
-                   now.note.string(),
+                   now.note.file().string(),
                    " is not written: the power limit stays if this process is killed");
     now.changed = true;
     held = std::move(now);
     return {};
   }
 
-  char const* name;
   std::filesystem::path run;
-  Nvml nvml;
-  bool up = false;
+  detail::NvmlDriver driver;
+  Nvml const& nvml = driver.nvml();
   bool recovered = false;
   std::optional<Held> held;
 };
@@ -244,7 +185,7 @@ GpuPowerCap::GpuPowerCap(char const* library, std::filesystem::path run)
 
 GpuPowerCap::~GpuPowerCap() {
   state_->put_back();
-  state_->end();
+  state_->driver.end();
 }
 
 std::string GpuPowerCap::hold(std::uint64_t watts, std::string_view address) {
@@ -253,23 +194,23 @@ std::string GpuPowerCap::hold(std::uint64_t watts, std::string_view address) {
   s.recover();
   if (s.held && s.held->wanted == wanted && s.held->address == address) {
     auto trouble = s.look_again();
-    if (!s.held) s.end();
+    if (!s.held) s.driver.end();
     return trouble;
   }
   s.put_back();
   if (wanted == 0) {
-    s.end();
+    s.driver.end();
     return {};
   }
-  if (!s.begin())
-    return cat(
-        "gpu_power_cap of ",
-        watts,
-        " W is not held: NVIDIA's driver does not answer (",
-        s.nvml.complete() ? "it is installed, but does not start" : cat(s.name, " is not there"),
-        "); install it, or set gpu_power_cap to 0");
+  if (!s.driver.begin())
+    return cat("gpu_power_cap of ",
+               watts,
+               " W is not held: NVIDIA's driver does not answer (",
+               s.driver.loaded() ? "it is installed, but does not start"
+                                 : cat(s.driver.library(), " is not there"),
+               "); install it, or set gpu_power_cap to 0");
   auto trouble = s.set(wanted, address);
-  if (!trouble.empty()) s.end();
+  if (!trouble.empty()) s.driver.end();
   return trouble;
 }
 

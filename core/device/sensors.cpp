@@ -12,7 +12,9 @@
 #include "core/base/aside.hpp"
 #include "core/base/text.hpp"
 #include "core/device/cpu_load.hpp"
+#include "core/device/detail/power_note.hpp"
 #include "core/device/detail/text_file.hpp"
+#include "core/device/gpu_driver.hpp"
 #include "core/device/gpu_power.hpp"
 #include "core/device/inhibitors.hpp"
 #include "core/device/system_bus.hpp"
@@ -22,11 +24,15 @@
 namespace waggle::device {
 namespace {
 
-// A volunteer who pulls the plug waits so long at most; oftener costs a paused client its calm.
-constexpr Duration kFilesEvery = std::chrono::seconds(4);
-constexpr Duration kIdleEvery = std::chrono::seconds(2);
-constexpr Duration kBusEvery = std::chrono::seconds(10);
-constexpr Duration kGpuEvery = std::chrono::seconds(10);
+// How often each kind is asked.
+struct Pace {
+  Duration files, idle, bus, gpu;
+};
+
+// A volunteer who pulls the plug waits for the files so long at most.
+constexpr Pace kAtWork{seconds(4), seconds(2), seconds(10), seconds(10)};
+// Each a multiple of the shortest: one wake-up serves all.
+constexpr Pace kCalm{seconds(10), seconds(10), seconds(30), seconds(30)};
 constexpr Duration kLimit = std::chrono::seconds(5);
 constexpr Duration kGpuPatience = std::chrono::seconds(5);
 constexpr Duration kBusLimit = std::chrono::seconds(20);  // four questions of two seconds, logins
@@ -111,6 +117,7 @@ GpuReading const* find_known(std::span<GpuReading const> gpus, std::string_view 
 // Reads the cards, and holds the power of the one that is wished; lives in its thread, at whose end
 // the power is put back.
 struct GpuReader {
+  std::filesystem::path root;
   std::filesystem::path sys;
   std::shared_ptr<SharedWishes> shared;
   Nvidia nvidia;
@@ -120,7 +127,7 @@ struct GpuReader {
     auto const [wishes, number] = shared->numbered();
     GpuAnswers answers;
     answers.wish = number;
-    answers.gpus = nvidia.read();
+    if (has_gpu(GpuMaker::nvidia, root)) answers.gpus = nvidia.read();
     auto amd = read_amd(sys);
     bool const none = answers.gpus.empty() && wishes.gpu.empty();
     auto const* const of_amd = none && !amd.empty() ? &amd.front() : find_known(amd, wishes.gpu);
@@ -142,33 +149,47 @@ struct GpuReader {
 
 struct Sensors::State {
   explicit State(SensorRoots const& roots)
-      : shared(std::make_shared<SharedWishes>()),
+      : run(roots.sys.parent_path() / "run"),
+        shared(std::make_shared<SharedWishes>()),
         files(
             "sense files",
             [reader = FileReader{roots, shared, {}}]() mutable { return reader.read(); },
-            kFilesEvery,
+            kAtWork.files,
             kLimit),
         bus(
-            "sense bus", [] { return read_bus(); }, kBusEvery, kBusLimit),
+            "sense bus", [] { return read_bus(); }, kAtWork.bus, kBusLimit),
         gpu(
             "sense gpu",
-            [reader = GpuReader{roots.sys,
+            [reader = GpuReader{roots.sys.parent_path(),
+                                roots.sys,
                                 shared,
                                 Nvidia(roots.nvml),
-                                std::make_shared<GpuPowerCap>(
-                                    roots.nvml, roots.sys.parent_path() / "run")}]() mutable {
+                                std::make_shared<GpuPowerCap>(roots.nvml, run)}]() mutable {
               return reader.read();
             },
-            kGpuEvery,
-            kLimit) {}
+            kAtWork.gpu,
+            kLimit),
+        capped(detail::has_notes(run)) {}
 
+  [[nodiscard]] Pace const& pace() const { return calm ? kCalm : kAtWork; }
+
+  void set_pace() {
+    files.every(pace().files);
+    bus.every(pace().bus);
+    gpu.every(capped ? kAtWork.gpu : pace().gpu);
+    if (x11) x11->every(pace().idle);
+  }
+
+  std::filesystem::path run;
   std::shared_ptr<SharedWishes> shared;
   Aside<FileReadings> files;
   Aside<BusAnswers> bus;
   Aside<GpuAnswers> gpu;
-  bool capped = false;     ///< a power cap was wished, and perhaps is to be put back
-  std::uint64_t wish = 0;  ///< the newest one's number
-  bool wants_cap = false;  ///< the newest one
+  /// A power cap was wished, or left by a process that was killed, and perhaps is to be put back.
+  bool capped;
+  bool calm = false;
+  std::uint64_t wish = 0;                           ///< the newest one's number
+  bool wants_cap = false;                           ///< the newest one
   std::optional<Aside<std::optional<double>>> x11;  ///< only once somebody asks
   std::optional<TimePoint> inhibited_at;            ///< last seen so
 };
@@ -180,15 +201,21 @@ Sensors::~Sensors() = default;
 
 void Sensors::wish(SensorWishes wishes) {
   if (wishes.idle && !state_->x11 && set("DISPLAY"))
-    state_->x11.emplace("sense idle", x11_idle_seconds, kIdleEvery, kLimit);
+    state_->x11.emplace("sense idle", x11_idle_seconds, state_->pace().idle, kLimit);
   if (!wishes.idle) state_->x11.reset();
   state_->wants_cap = wishes.gpu_power_cap > 0;
   state_->capped = state_->capped || state_->wants_cap;
+  state_->set_pace();
   // A driver may take seconds to put back what was there before.
   if (state_->capped) state_->gpu.patience(kGpuPatience);
   std::lock_guard const lock(state_->shared->mutex);
   state_->wish = ++state_->shared->number;
   state_->shared->wishes = std::move(wishes);
+}
+
+void Sensors::calm(bool on) {
+  state_->calm = on;
+  state_->set_pace();
 }
 
 Readings Sensors::poll(TimePoint now, double unix_time) {
@@ -215,7 +242,10 @@ Readings Sensors::poll(TimePoint now, double unix_time) {
   // Asking a sleeping card wakes it, which a battery pays for; a cap is put back all the same.
   if (!readings.power.on_battery || s.capped)
     if (auto told = s.gpu.poll(now)) {
-      if (!s.wants_cap && told->wish == s.wish) s.capped = false;
+      if (!s.wants_cap && told->wish == s.wish) {
+        s.capped = false;
+        s.set_pace();
+      }
       readings.gpus = std::move(told->gpus);
       readings.gpu_power_trouble = std::move(told->power_trouble);
     }

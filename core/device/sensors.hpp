@@ -57,6 +57,11 @@ class Sensors {
   ~Sensors();
 
   void wish(SensorWishes wishes);
+  /// Whether nothing is computed and nothing shall begin at once: then all is asked more seldom,
+  /// and together, so that a computer at rest is left at rest. Files and idleness each ten seconds,
+  /// buses and cards each thirty; a power cap is put back as fast as ever. Back to normal, the next
+  /// answers come within the usual time. Cheap to repeat. Thread: the caller of poll().
+  void calm(bool on);
   /// The newest of everything; asks again for what is old. Call it once a second or so. Never
   /// blocks. Thread: one caller.
   [[nodiscard]] Readings poll(TimePoint now, double unix_time);

@@ -44,4 +44,25 @@ std::string Nvml::address_of(Device* device) const {
   return text.data();
 }
 
+bool NvmlDriver::begin() {
+  if (!nvml_.complete()) {
+    if (skip_ > 0) {
+      --skip_;
+      return false;
+    }
+    nvml_ = Nvml(library_);
+    if (!nvml_.complete()) {
+      skip_ = kLooks - 1;
+      return false;
+    }
+  }
+  up_ = up_ || nvml_.init() == 0;
+  return up_;
+}
+
+void NvmlDriver::end() {
+  if (up_) nvml_.shutdown();
+  up_ = false;
+}
+
 }  // namespace waggle::device::detail

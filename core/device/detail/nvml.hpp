@@ -50,6 +50,7 @@ struct Nvml {
   int (*power_range)(Device*, unsigned*, unsigned*) = nullptr;  ///< what may be set
   int (*set_power_limit)(Device*, unsigned) = nullptr;
 
+  Nvml() = default;
   explicit Nvml(char const* library);
 
   [[nodiscard]] bool complete() const { return init && shutdown && count && handle; }
@@ -58,6 +59,38 @@ struct Nvml {
   [[nodiscard]] std::string name_of(Device* device) const;
   /// "0000:65:00.0"; empty: not told.
   [[nodiscard]] std::string address_of(Device* device) const;
+};
+
+/// The library as one user has it: loaded when first needed, initialised while in use. It may be
+/// installed at any time, but looking for one that is not there goes through all folders of
+/// libraries: only each kLooks-th begin() does.
+class NvmlDriver {
+ public:
+  static constexpr unsigned kLooks = 30;  // five minutes, as the sensors ask
+
+  explicit NvmlDriver(char const* library) noexcept : library_(library) {}
+
+  ~NvmlDriver() { end(); }
+
+  NvmlDriver(NvmlDriver const&) = delete;
+  NvmlDriver& operator=(NvmlDriver const&) = delete;
+
+  /// Whether the driver answers. Costs nothing where it did before.
+  [[nodiscard]] bool begin();
+  void end();
+
+  [[nodiscard]] bool loaded() const noexcept { return nvml_.complete(); }
+
+  [[nodiscard]] char const* library() const noexcept { return library_; }
+
+  /// To be called only after begin() said so.
+  [[nodiscard]] Nvml const& nvml() const noexcept { return nvml_; }
+
+ private:
+  char const* library_;
+  Nvml nvml_;
+  bool up_ = false;
+  unsigned skip_ = 0;  // so many begin() do not look for the library
 };
 
 }  // namespace waggle::device::detail

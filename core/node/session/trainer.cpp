@@ -233,7 +233,7 @@ class ProcessTrainer final : public Trainer {
     GpuState const state{facts.can_gpu, on_gpu(), process_->gpu_trouble(), closes};
     std::vector<std::string> missing;
     if (watch_.asks(state, services_.runtime().now())) {
-      auto look = [] { return device::missing_driver_files(); };
+      auto look = [] { return device::missing_driver_files(device::GpuMaker::nvidia); };
       missing = co_await on(services_.disk(), services_.runtime(), std::move(look));
     }
     auto const advice = watch_.look(state, missing, services_.runtime().now());

@@ -38,6 +38,27 @@ TEST_SUITE("Aside") {
     CHECK(soon([&] { return aside.poll(kStart + seconds(10)) == 2; }));
   }
 
+  TEST_CASE("those of one period ask in one poll, whenever they began, and another period holds") {
+    std::atomic<int> early = 0;
+    std::atomic<int> late = 0;
+    Aside<int> first(
+        "first", [&early] { return ++early; }, seconds(10), seconds(1));
+    Aside<int> second(
+        "second", [&late] { return ++late; }, seconds(4), seconds(1));
+    auto const both = [&](TimePoint now, int of_first, int of_second) {
+      return soon([&] { return first.poll(now) == of_first && second.poll(now) == of_second; });
+    };
+    CHECK(soon([&] { return first.poll(kStart + seconds(1)) == 1; }));
+    second.every(seconds(10));
+    CHECK(both(kStart + seconds(5), 1, 1));
+    CHECK(both(kStart + seconds(9), 1, 1));
+    CHECK(both(kStart + seconds(10), 2, 2));
+    CHECK(both(kStart + seconds(19), 2, 2));
+    second.every(seconds(4));
+    CHECK(both(kStart + seconds(20), 3, 3));
+    CHECK(both(kStart + seconds(24), 3, 4));
+  }
+
   TEST_CASE("a question that hangs counts as unavailable after the limit, and never blocks") {
     struct Gate {
       std::binary_semaphore open{0};

@@ -9,16 +9,17 @@ using namespace waggle::device;
 
 TEST_CASE("gpu_driver, names what is missing, and nothing where all is there") {
   waggle::test::Tree const tree;
-  CHECK(missing_driver_files(tree.path) == std::vector<std::string>{"libcuda.so.1",
-                                                                    "libnvidia-ml.so.1",
-                                                                    "/proc/driver/nvidia/version",
-                                                                    "/dev/nvidiactl",
-                                                                    "/dev/nvidia0",
-                                                                    "/dev/nvidia-uvm"});
+  CHECK(missing_driver_files(GpuMaker::nvidia, tree.path) ==
+        std::vector<std::string>{"libcuda.so.1",
+                                 "libnvidia-ml.so.1",
+                                 "/proc/driver/nvidia/version",
+                                 "/dev/nvidiactl",
+                                 "/dev/nvidia0",
+                                 "/dev/nvidia-uvm"});
   tree.put("proc/driver/nvidia/version", "NVRM version: 1\n");
   for (auto const* const file : {"dev/nvidiactl", "dev/nvidia0"}) tree.put(file, "");
   tree.put("usr/lib64/libcuda.so.1", "no library: it is not loaded");
-  CHECK(missing_driver_files(tree.path) ==
+  CHECK(missing_driver_files(GpuMaker::nvidia, tree.path) ==
         std::vector<std::string>{"libnvidia-ml.so.1", "/dev/nvidia-uvm"});
   tree.put("dev/nvidia-uvm", "");
   // Elsewhere, as ldconfig lists it; listed alone is not enough.
@@ -26,9 +27,10 @@ TEST_CASE("gpu_driver, names what is missing, and nothing where all is there") {
   cache += std::string(1, '\0') + "libnvidia-ml.so.1" + std::string(1, '\0') +
            "/opt/driver/libnvidia-ml.so.1" + std::string(1, '\0');
   tree.put("etc/ld.so.cache", cache);
-  CHECK(missing_driver_files(tree.path) == std::vector<std::string>{"libnvidia-ml.so.1"});
+  CHECK(missing_driver_files(GpuMaker::nvidia, tree.path) ==
+        std::vector<std::string>{"libnvidia-ml.so.1"});
   tree.put("opt/driver/libnvidia-ml.so.1", "");
-  CHECK(missing_driver_files(tree.path).empty());
+  CHECK(missing_driver_files(GpuMaker::nvidia, tree.path).empty());
 }
 
 TEST_CASE("gpu_driver, a list of libraries that is cut or foreign names none") {
@@ -36,6 +38,32 @@ TEST_CASE("gpu_driver, a list of libraries that is cut or foreign names none") {
   for (std::string const& cache :
        {std::string("/libcuda.so.1"), std::string("/libcuda.so.1\0", 14), std::string(5000, '/')}) {
     tree.put("etc/ld.so.cache", cache);
-    CHECK(missing_driver_files(tree.path).size() == 6);
+    CHECK(missing_driver_files(GpuMaker::nvidia, tree.path).size() == 6);
+  }
+}
+
+TEST_CASE("gpu_driver, of AMD's driver it names the module and the devices") {
+  waggle::test::Tree const tree;
+  CHECK(missing_driver_files(GpuMaker::amd, tree.path) ==
+        std::vector<std::string>{"/sys/module/amdgpu", "/dev/kfd", "/dev/dri/renderD*"});
+  tree.put("sys/module/amdgpu/version", "6.7\n");
+  tree.put("dev/dri/card0", "");
+  CHECK(missing_driver_files(GpuMaker::amd, tree.path) ==
+        std::vector<std::string>{"/dev/kfd", "/dev/dri/renderD*"});
+  for (auto const* const file : {"dev/kfd", "dev/dri/renderD128"}) tree.put(file, "");
+  CHECK(missing_driver_files(GpuMaker::amd, tree.path).empty());
+}
+
+TEST_CASE("gpu_driver, each sign of a card is one, and another maker's is none") {
+  for (auto const* const sign :
+       {"dev/nvidiactl", "dev/nvidia0", "proc/driver/nvidia/version", "dev/dxg"}) {
+    CAPTURE(sign);
+    waggle::test::Tree const tree;
+    CHECK(!has_gpu(GpuMaker::nvidia, tree.path));
+    tree.put("sys/module/amdgpu/version", "6.7\n");
+    CHECK(!has_gpu(GpuMaker::nvidia, tree.path));
+    CHECK(has_gpu(GpuMaker::amd, tree.path));
+    tree.put(sign, "");
+    CHECK(has_gpu(GpuMaker::nvidia, tree.path));
   }
 }

@@ -13,6 +13,17 @@ TEST_SUITE("gpu") {
     CHECK(Nvidia("libc.so.6").read().empty());
   }
 
+  TEST_CASE("a library that comes later is found, though not looked for each time") {
+    waggle::test::Tree const tree;
+    auto const library = (tree.path / "libnvidia-ml.so.1").string();
+    Nvidia nvidia(library.c_str());
+    CHECK(nvidia.read().empty());
+    std::filesystem::copy_file(WAGGLE_FAKE_NVML, library);
+    int looks = 1;
+    while (looks < 100 && nvidia.read().empty()) ++looks;
+    CHECK(looks == 30);
+  }
+
   TEST_CASE("NVML's figures come in their units; what a card does not tell is unset") {
     Nvidia nvidia(WAGGLE_FAKE_NVML);
     auto const gpus = nvidia.read();

@@ -61,6 +61,7 @@ TEST_SUITE("sensors") {
   TEST_CASE("a power cap is held while it is wished, on battery it is put back, and at the end") {
     test::Tree const tree;
     test::Card const card;
+    tree.put("dev/nvidiactl", "");
     TimePoint now{std::chrono::hours(1)};
     {
       Sensors sensors({tree.path / "sys", tree.path / "proc", WAGGLE_FAKE_NVML});
@@ -88,6 +89,61 @@ TEST_SUITE("sensors") {
       CHECK(soon(sensors, now, [&](Readings const&) { return card.limit() == 200'000; }));
     }
     CHECK(card.limit() == 300'000);
+  }
+
+  TEST_CASE("a limit that a killed process left is put back on battery, too, with no cap wished") {
+    test::Tree const tree;
+    test::Card const card("150000 100000 350000 0 0");
+    tree.put("dev/nvidiactl", "");
+    tree.put("sys/class/power_supply/BAT0/type", "Battery\n");
+    tree.put("sys/class/power_supply/BAT0/status", "Discharging\n");
+    tree.put("run/waggle-gpu-power-0000:65:00.0", "150000 300000\n");
+    Sensors sensors({tree.path / "sys", tree.path / "proc", WAGGLE_FAKE_NVML});
+    sensors.wish({});
+    TimePoint const now{std::chrono::hours(1)};
+    CHECK(soon(sensors, now, [&](Readings const& r) {
+      return r.power.on_battery && card.limit() == 300'000;
+    }));
+    CHECK(std::filesystem::is_empty(tree.path / "run"));
+    // And no more is asked of a card that sleeps.
+    CHECK(soon(sensors, now, [](Readings const& r) { return r.gpus.empty(); }));
+  }
+
+  TEST_CASE("a driver is asked only once the kernel knows of a card") {
+    test::Tree const tree;
+    Sensors sensors({tree.path / "sys", tree.path / "proc", WAGGLE_FAKE_NVML});
+    sensors.wish({});
+    TimePoint now{std::chrono::hours(1)};
+    for (int i = 0; i < 20; ++i) {
+      CHECK(sensors.poll(now, 1000).gpus.empty());
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      now += std::chrono::seconds(10);
+    }
+    tree.put("dev/nvidia0", "");
+    now += std::chrono::seconds(10);
+    CHECK(soon(sensors, now, [](Readings const& r) { return r.gpus.size() == 2; }));
+  }
+
+  TEST_CASE("in calm the files are read each ten seconds, and afterwards each four again") {
+    test::Tree const tree;
+    auto const heat = [&tree](char const* celsius) {
+      tree.put("sys/class/thermal/thermal_zone0/type", "x86_pkg_temp\n");
+      tree.put("sys/class/thermal/thermal_zone0/temp", celsius);
+    };
+    Sensors sensors({tree.path / "sys", tree.path / "proc", "libno-such-thing.so.1"});
+    TimePoint const start{std::chrono::hours(1)};
+    heat("40000\n");
+    CHECK(soon(sensors, start, [](Readings const& r) { return r.celsius == 40.0; }));
+    sensors.calm(true);
+    heat("50000\n");
+    for (int second = 1; second < 10; ++second) {
+      CHECK(sensors.poll(start + seconds(second), 1000).celsius == 40.0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    CHECK(soon(sensors, start + seconds(10), [](Readings const& r) { return r.celsius == 50.0; }));
+    sensors.calm(false);
+    heat("60000\n");
+    CHECK(soon(sensors, start + seconds(14), [](Readings const& r) { return r.celsius == 60.0; }));
   }
 
   TEST_CASE("an AMD card's power is not limited, and that is said") {
