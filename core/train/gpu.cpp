@@ -61,6 +61,9 @@ std::string hold_memory([[maybe_unused]] std::uint64_t limit) {
   c10::cuda::CUDACachingAllocator::setMemoryFraction(std::min(part, 1.0), 0);
   return {};
 #else
+  if (is_rocm())
+    return "max_gpu_memory is not held: of a trainer with ROCm it never is; set max_gpu_memory to "
+           "0";
   return "max_gpu_memory is not held: this waggle-trainer was built without CUDA's headers; build "
          "it again with installer/make-trainer where nvidia-cuda-runtime's include folder is";
 #endif
@@ -76,7 +79,11 @@ bool has_one_of(std::string_view what, std::array<std::string_view, N> const& si
 
 bool can_gpu() noexcept {
   // hasCUDA() is false, too, where no GPU answers.
-  return at::Context::hasCUDART();
+  return at::Context::hasCUDART() || is_rocm();
+}
+
+bool is_rocm() noexcept {
+  return at::detail::getCUDAHooks().hasROCM();
 }
 
 Gpu start_gpu(std::uint64_t memory_limit) {

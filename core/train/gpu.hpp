@@ -10,6 +10,9 @@ namespace waggle::train {
 /// Whether libtorch was built for graphics processors.
 [[nodiscard]] bool can_gpu() noexcept;
 
+/// Whether those are AMD's: its libtorch was built for ROCm, which calls itself CUDA in most else.
+[[nodiscard]] bool is_rocm() noexcept;
+
 /// What it has of them.
 struct Gpu {
   bool works = false;   ///< one is there, and its driver answers
