@@ -21,7 +21,7 @@ template <class Ar>
 void fields(Ar& ar, Facts& m) {
   ar(m.parameters, m.extras, m.statistics, m.step_tensors, m.training_flops_per_sample);
   ar(m.train_samples, m.test_samples, m.micro_batch, m.device, m.sandbox);
-  ar(m.can_gpu, m.gpu, m.gpu_trouble);
+  ar(m.can_gpu, m.rocm, m.gpu, m.gpu_trouble);
 }
 
 template <class Ar>

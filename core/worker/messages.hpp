@@ -62,6 +62,7 @@ struct Facts {
   std::uint32_t micro_batch = 0;
   std::string device;       ///< "cpu", "cuda:0", and what it calculates in, for people
   bool can_gpu = false;     ///< built with an engine for graphics processors
+  bool rocm = false;        ///< that engine is AMD's ROCm, not NVIDIA's CUDA
   std::string gpu;          ///< its place on the PCI bus, "0000:65:00.0"; empty: none, or not known
   std::string gpu_trouble;  ///< of one that can: why it works on the processor, or holds no limit
   std::string sandbox;      ///< "seccomp landlock", "seccomp", "none: <why>"

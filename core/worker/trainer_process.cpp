@@ -128,6 +128,11 @@ Co<Result<Batch>> TrainerProcess::accumulate(std::uint32_t most, TimePoint deadl
       log::warning("worker", s.trouble);
       continue;
     }
+    if (memory && s.on_gpu()) {
+      auto why = answer.error().detail;
+      co_await s.leave_full_gpu(std::move(why));
+      continue;
+    }
     auto done = expect<BatchDone>(std::move(answer));
     if (!done) co_return std::move(done).error();
     s.position += samples;
@@ -345,6 +350,10 @@ Duration TrainerProcess::gpu_time() const noexcept {
 
 std::string const& TrainerProcess::gpu_trouble() const noexcept {
   return state_->gpu_trouble;
+}
+
+std::optional<GpuShortage> const& TrainerProcess::gpu_shortage() const noexcept {
+  return state_->gpu_shortage;
 }
 
 int TrainerProcess::pid() const noexcept {

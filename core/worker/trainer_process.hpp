@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +60,15 @@ struct Batch {
   Duration took{};
 };
 
+/// A GPU whose memory, or so much of it as is allowed, does not hold a model at work; bytes.
+struct GpuShortage {
+  std::uint64_t limit = 0;  ///< TrainerOptions::gpu_memory_limit; 0: it was the card's own
+  /// What the parameters, their gradients and the extras take; a batch comes on top.
+  std::uint64_t least = 0;
+
+  friend bool operator==(GpuShortage const&, GpuShortage const&) = default;
+};
+
 struct Step {
   double learning_rate = 0;
   double gradient_norm = 0;  ///< before clipping
@@ -100,8 +110,9 @@ struct Prediction {
 /// timeout, effects undone. The same on cancellation.
 ///
 /// GPU: a process whose trainer was built for one uses it. Where its driver fails, at the start or
-/// in the middle of a call, the work goes on on the processor, with the same buffers; gpu_trouble()
-/// says why, and try_gpu() gives it another chance.
+/// in the middle of a call, or its memory holds not even a batch of one sample, the work goes on on
+/// the processor, with the same buffers; gpu_trouble() says why, and try_gpu() gives it another
+/// chance.
 ///
 /// One call at a time (asserted). Thread: the network thread. Source: SEAM.md's rules, restated in
 /// core/worker/README.md.
@@ -205,6 +216,8 @@ class TrainerProcess {
   [[nodiscard]] Duration gpu_time() const noexcept;
   /// Why a trainer that could use a GPU does not, or holds no limit there; empty: nothing is wrong.
   [[nodiscard]] std::string const& gpu_trouble() const noexcept;
+  /// Set where memory is why it does not.
+  [[nodiscard]] std::optional<GpuShortage> const& gpu_shortage() const noexcept;
   [[nodiscard]] int pid() const noexcept;                          ///< 0 while none runs
   [[nodiscard]] std::string const& last_trouble() const noexcept;  ///< why it last died, for people
 

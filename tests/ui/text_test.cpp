@@ -131,6 +131,43 @@ TEST_CASE(
                  zh) ==
       "gpu_power_cap（150 瓦）未能生效：只能限制 NVIDIA 的显卡，而 Radeon X 是 AMD "
       "的；请将 gpu_power_cap 设为 0");
+  CHECK(
+      translated("the trainer could use a GPU, but does not: no GPU was found; it trains on the "
+                 "processor. Missing of AMD's driver: /dev/kfd; once they are there, it is tried "
+                 "within 5 minutes",
+                 zh) ==
+      "训练程序支持 GPU，但未能使用：未找到 GPU；改用处理器训练。AMD 驱动缺少：/dev/kfd；补齐后 5 "
+      "分钟内会重试");
+  CHECK(translated("the trainer could use a GPU, but does not: no GPU was found; it trains on the "
+                   "processor. Its engine is for cards of NVIDIA, and this computer's is of AMD: "
+                   "choose a trainer that was built for that",
+                   zh) ==
+        "训练程序支持 GPU，但未能使用：未找到 GPU；改用处理器训练。其引擎只支持 NVIDIA "
+        "的显卡，而本机显卡是 AMD 的：请选择为其构建的训练程序");
+  CHECK(translated("max_gpu_memory is not held: of a trainer with ROCm it never is; set "
+                   "max_gpu_memory to 0",
+                   zh) ==
+        "max_gpu_memory 未能生效：使用 ROCm 的训练程序不支持该限制；请将 max_gpu_memory 设为 0");
+  CHECK(translated("max_gpu_memory of 64 MiB is too small for this model, whose weights and "
+                   "gradients alone take 121 MiB; it trains on the processor. Raise "
+                   "max_gpu_memory, set it to 0 for no limit, or leave it so",
+                   zh) ==
+        "max_gpu_memory（64 MiB）对该模型太小：仅权重和梯度就需要 121 MiB；改用处理器训练。请调大 "
+        "max_gpu_memory，或设为 0 不加限制，也可保持不变");
+  CHECK(translated("max_gpu_memory of 64 MiB, or what other programs leave of the GPU's memory, is "
+                   "too small for this model, whose weights and gradients alone take 60 MiB; it "
+                   "trains on the processor. Raise max_gpu_memory, or set it to 0 for no limit. It "
+                   "is tried again in 5 minutes, then more seldom",
+                   zh) ==
+        "max_gpu_memory（64 MiB）或其他程序剩下的显存不足以容纳该模型：仅权重和梯度就需要 60 "
+        "MiB；改用处理器训练。请调大 max_gpu_memory，或设为 0 不加限制。5 "
+        "分钟后重试，之后间隔逐渐加长");
+  CHECK(translated("the GPU's memory is too small for this model, whose weights and gradients "
+                   "alone take 120 MiB; it trains on the processor. Other programs may hold some "
+                   "of it, too. It is tried again every 5 minutes",
+                   zh) ==
+        "显存不足以容纳该模型：仅权重和梯度就需要 120 "
+        "MiB；改用处理器训练。其他程序也可能占用了显存。每 5 分钟重试一次");
   CHECK(translated("is named twice", Language::english) == "is named twice");
   CHECK(translated("…Sp3QFX: missed 2 rounds running; the 128 samples that it announces count once "
                    "it brings some",

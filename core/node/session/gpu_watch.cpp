@@ -20,7 +20,49 @@ std::string first_line(std::string const& text) {
   return cat(utf8_prefix(line, kMostWords), " …");
 }
 
-std::string loss(GpuState const& state, std::vector<std::string> const& missing, bool worked) {
+// Rounded up: who sets a limit of so much has enough.
+std::uint64_t mebibytes(std::uint64_t bytes) {
+  constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
+  return bytes / kMebibyte + (bytes % kMebibyte != 0 ? 1 : 0);
+}
+
+char const* name_of(device::GpuMaker maker) {
+  return maker == device::GpuMaker::amd ? "AMD" : "NVIDIA";
+}
+
+std::string retries(bool worked) {
+  constexpr auto kMinutes =
+      std::chrono::duration_cast<std::chrono::minutes>(GpuWatch::kRetry).count();
+  if (worked) return cat("every ", kMinutes, " minutes");
+  return cat("in ", kMinutes, " minutes, then more seldom");
+}
+
+// That a limit alone is to blame: it stays until a person sets another. Where the weights fit, the
+// card may be full of others' as well.
+bool limited(GpuState const& state) {
+  return state.shortage && state.shortage->limit != 0 &&
+         state.shortage->least > state.shortage->limit;
+}
+
+std::string shortage(worker::GpuShortage const& s, bool by_limit, bool worked) {
+  auto const needs = cat(" is too small for this model, whose weights and gradients alone take ",
+                         mebibytes(s.least),
+                         " MiB; it trains on the processor. ");
+  auto const again = cat("It is tried again ", retries(worked));
+  if (s.limit == 0)
+    return cat("the GPU's memory", needs, "Other programs may hold some of it, too. ", again);
+  auto const limit = cat("max_gpu_memory of ", s.limit >> 20, " MiB");
+  if (by_limit)
+    return cat(limit, needs, "Raise max_gpu_memory, set it to 0 for no limit, or leave it so");
+  return cat(limit,
+             ", or what other programs leave of the GPU's memory,",
+             needs,
+             "Raise max_gpu_memory, or set it to 0 for no limit. ",
+             again);
+}
+
+std::string loss(GpuState const& state, GpuDriver const& driver, bool worked) {
+  if (state.shortage) return shortage(*state.shortage, limited(state), worked);
   auto text = cat(worked ? "the GPU was lost" : "the trainer could use a GPU, but does not",
                   ": ",
                   state.trouble.empty() ? "no reason is known" : first_line(state.trouble),
@@ -29,17 +71,25 @@ std::string loss(GpuState const& state, std::vector<std::string> const& missing,
     return cat(text,
                ". Another try does not help: start a Linux kernel from 5.13 on with Landlock, and "
                "Waggle again");
+  auto const* const maker = name_of(driver.maker);
+  if (driver.other_card)
+    return cat(text,
+               ". Its engine is for cards of ",
+               maker,
+               ", and this computer's is of ",
+               driver.maker == device::GpuMaker::amd ? "NVIDIA" : "AMD",
+               ": choose a trainer that was built for that");
+  if (driver.missing.empty())
+    return cat(text,
+               ". No file of ",
+               maker,
+               "'s driver is missing: if it was updated, restart the computer. It is tried again ",
+               retries(worked));
+  text += cat(". Missing of ", maker, "'s driver: ");
+  for (auto const& file : driver.missing)
+    text += cat(&file == &driver.missing.front() ? "" : ", ", file);
   constexpr auto kMinutes =
       std::chrono::duration_cast<std::chrono::minutes>(GpuWatch::kRetry).count();
-  if (missing.empty())
-    return cat(text,
-               ". No file of NVIDIA's driver is missing: if it was updated, restart the computer. "
-               "It is tried again ",
-               worked ? "every " : "in ",
-               kMinutes,
-               worked ? " minutes" : " minutes, then more seldom");
-  text += ". Missing of NVIDIA's driver: ";
-  for (auto const& file : missing) text += cat(&file == &missing.front() ? "" : ", ", file);
   return cat(text,
              worked ? "; it is tried again every " : "; once they are there, it is tried within ",
              kMinutes,
@@ -49,12 +99,11 @@ std::string loss(GpuState const& state, std::vector<std::string> const& missing,
 }  // namespace
 
 bool GpuWatch::asks(GpuState const& state, TimePoint now) const noexcept {
-  return state.can && !state.works && state.can_pass && (!retry_ || now >= *retry_);
+  return state.can && !state.works && state.can_pass && !limited(state) &&
+         (!retry_ || now >= *retry_);
 }
 
-GpuWatch::Advice GpuWatch::look(GpuState const& state,
-                                std::vector<std::string> const& missing,
-                                TimePoint now) {
+GpuWatch::Advice GpuWatch::look(GpuState const& state, GpuDriver const& driver, TimePoint now) {
   Advice advice;
   if (!state.can) return advice;
   if (state.works) {
@@ -68,15 +117,15 @@ GpuWatch::Advice GpuWatch::look(GpuState const& state,
     }
     return advice;
   }
-  if (!state.can_pass && state.trouble != said_) {
+  if ((!state.can_pass || limited(state)) && state.trouble != said_) {
     said_ = state.trouble;
     advice.notice = loss(state, {}, worked_);
   }
   if (!asks(state, now)) return advice;
   if (!retry_)
-    advice.notice = loss(state, missing, worked_);
+    advice.notice = loss(state, driver, worked_);
   else
-    advice.try_again = worked_ || missing.empty();
+    advice.try_again = worked_ || driver.missing.empty();
   retry_ = now + pause_;
   if (advice.try_again && !worked_) pause_ = std::min<Duration>(2 * pause_, kMostSeldom);
   return advice;

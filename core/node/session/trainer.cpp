@@ -82,6 +82,14 @@ std::optional<Example> example_of(worker::Prediction prediction) {
   return e;
 }
 
+GpuDriver driver_of(device::GpuMaker maker) {
+  using device::GpuMaker;
+  auto const other = maker == GpuMaker::amd ? GpuMaker::nvidia : GpuMaker::amd;
+  return {device::missing_driver_files(maker),
+          maker,
+          !device::has_gpu(maker) && device::has_gpu(other)};
+}
+
 class ProcessTrainer final : public Trainer {
  public:
   ProcessTrainer(Services& services,
@@ -230,13 +238,15 @@ class ProcessTrainer final : public Trainer {
     // Only in a sandbox of Landlock's does the trainer start a driver.
     bool const closes = facts.sandbox.find("landlock") != std::string::npos ||
                         facts.sandbox == "none: switched off";
-    GpuState const state{facts.can_gpu, on_gpu(), process_->gpu_trouble(), closes};
-    std::vector<std::string> missing;
+    GpuState const state{
+        facts.can_gpu, on_gpu(), process_->gpu_trouble(), closes, process_->gpu_shortage()};
+    GpuDriver driver;
     if (watch_.asks(state, services_.runtime().now())) {
-      auto look = [] { return device::missing_driver_files(device::GpuMaker::nvidia); };
-      missing = co_await on(services_.disk(), services_.runtime(), std::move(look));
+      auto const maker = facts.rocm ? device::GpuMaker::amd : device::GpuMaker::nvidia;
+      auto look = [maker] { return driver_of(maker); };
+      driver = co_await on(services_.disk(), services_.runtime(), std::move(look));
     }
-    auto const advice = watch_.look(state, missing, services_.runtime().now());
+    auto const advice = watch_.look(state, driver, services_.runtime().now());
     if (!advice.notice.empty()) services_.notice(advice.notice);
     if (advice.try_again) process_->try_gpu();
   }

@@ -35,12 +35,16 @@ bool is_pci_address(std::string_view text) noexcept {
   return true;
 }
 
-std::string too_small(std::uint64_t limit, std::string_view detail) {
-  if (limit == 0) return cat("the GPU's memory cannot hold the model: ", detail);
+std::string too_small(GpuShortage const& shortage, std::string_view detail) {
+  auto const least = cat("the model's weights and gradients alone take ",
+                         (shortage.least + 1023) >> 10,
+                         " KiB: ",
+                         detail);
+  if (shortage.limit == 0) return cat("the GPU's memory is too small, ", least);
   return cat("max_gpu_memory, ",
-             limit >> 20,
-             " MiB, cannot hold the model; set more, or 0 for no limit: ",
-             detail);
+             shortage.limit >> 20,
+             " MiB, is too small; set more, or 0 for no limit; ",
+             least);
 }
 
 }  // namespace
@@ -107,6 +111,7 @@ Co<Status> TrainerProcess::State::launch(TimePoint deadline) {
   bool const first = !have_buffers;
   // The reason why it was lost tells more than that it was not to be used.
   if (gpu || gpu_trouble.empty()) gpu_trouble = told->gpu_trouble;
+  if (gpu) gpu_shortage.reset();
   if (!first) {
     facts.device = std::move(told->device);
     facts.gpu = std::move(told->gpu);
@@ -123,9 +128,9 @@ Co<Status> TrainerProcess::State::launch(TimePoint deadline) {
   Message hand_over = Buffers{first};
   auto ready = co_await ask_once(std::move(hand_over), std::move(buffers), deadline);
   auto done = expect<Done>(std::move(ready));
-  if (!done && done.error().code == Errc::too_large && !facts.device.starts_with("cpu")) {
-    auto why = too_small(options.gpu_memory_limit, done.error().detail);
-    co_return co_await lose_gpu(std::move(why));
+  if (!done && done.error().code == Errc::too_large && on_gpu()) {
+    auto why = done.error().detail;
+    co_return co_await lose_full_gpu(std::move(why));
   }
   if (!done) co_return std::move(done).error();
   have_buffers = true;
@@ -161,13 +166,37 @@ Co<Result<Message>> TrainerProcess::State::ask_once(Message question,
 }
 
 Co<Error> TrainerProcess::State::lose_gpu(std::string why) {
+  gpu_shortage.reset();
+  trouble = cat("the GPU was lost: ", why);
+  co_return co_await end_on_gpu(std::move(why));
+}
+
+Co<Error> TrainerProcess::State::lose_full_gpu(std::string why) {
+  auto const values = 2 * facts.parameter_values() + facts.extra_values();
+  gpu_shortage = GpuShortage{options.gpu_memory_limit, values * sizeof(float)};
+  trouble = too_small(*gpu_shortage, why);
+  auto words = trouble;
+  co_return co_await end_on_gpu(std::move(words));
+}
+
+Co<void> TrainerProcess::State::leave_full_gpu(std::string why) {
+  begin_call();
+  // begin_call() itself ends a process that was told another limit.
+  if (child) {
+    (void)co_await lose_full_gpu(std::move(why));
+    let_go = true;
+  }
+  micro_batch = std::max(facts.micro_batch, 1u);
+  end_call();
+}
+
+Co<Error> TrainerProcess::State::end_on_gpu(std::string why) {
   // A process that met such an error meets it again with everything that it asks of the driver.
   child->kill();
   (void)co_await child->reap(Duration{});
   bury(child);
   gpu = false;
   gpu_trouble = std::move(why);
-  trouble = cat("the GPU was lost: ", gpu_trouble);
   log::warning("worker", trouble);
   co_return Error{Errc::closed, trouble};
 }

@@ -42,6 +42,7 @@ struct TrainerProcess::State {
   bool let_go = false;    // the process was ended because nobody asked it anything
   bool gpu = true;        // the next process may use one
   std::string gpu_trouble;
+  std::optional<GpuShortage> gpu_shortage;  // why it was left, where memory was the reason
   Duration gpu_time{};
   Duration cpu_ended{};                // of the processes that are no more
   Duration cpu_looked{}, cpu_paced{};  // what the pacer has seen: of all threads; of one
@@ -106,9 +107,20 @@ struct TrainerProcess::State {
 
   Status make_buffers();
 
+  [[nodiscard]] bool on_gpu() const noexcept { return !facts.device.starts_with("cpu"); }
+
   /// The process is of no use without the GPU that it had; the next one does without. Error:
   /// closed.
   Co<Error> lose_gpu(std::string why);
+
+  /// The same of a GPU whose memory is too small. `why`: in the driver's words.
+  Co<Error> lose_full_gpu(std::string why);
+
+  /// The same between two calls, for a batch that cannot be made smaller: the next one does
+  /// without.
+  Co<void> leave_full_gpu(std::string why);
+
+  Co<Error> end_on_gpu(std::string why);
 
   /// As exchange(), with a refusal turned into an error.
   Co<Result<Message>> ask_once(Message question, std::vector<int> descriptors, TimePoint deadline);

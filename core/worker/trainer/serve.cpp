@@ -113,6 +113,7 @@ class Session {
     facts.device = trainer_->model().device();
     facts.sandbox = sandbox;
     facts.can_gpu = train::can_gpu();
+    facts.rocm = train::is_rocm();
     facts.gpu = std::move(gpu.address);
     facts.gpu_trouble = std::move(gpu.trouble);
     facts_ = facts;

@@ -6,6 +6,7 @@
 //   "breaks"    from the third micro-batch of a process on, the driver fails
 //   "short"     at the hand-over of the buffers, the driver fails
 //   "small"     its memory cannot hold the model
+//   "tight"     it can, but with no batch beside it
 //   "lies"      it says more than is true, and names a file instead of a card
 #include <chrono>
 #include <memory>
@@ -44,6 +45,7 @@ class Fake {
       return Done{};
     }
     if (auto const* const batch = std::get_if<Accumulate>(&question)) {
+      if (on_gpu_ && fate_ == "tight") return Failed{Failed::Kind::memory, "CUDA out of memory"};
       gradients_.values()[0] += static_cast<float>(batch->samples);
       if (on_gpu_ && fate_ == "breaks" && ++batches_ > 2) return lost();
       if (fate_ == "lies") return BatchDone{batch->samples, 1, true, ~0ull, ~0ull};

@@ -70,6 +70,7 @@ TEST_SUITE("TrainerProcess and the GPU") {
       CHECK(trainer.micro_batch() == 4);
       CHECK(trainer.facts().gpu == "");
       CHECK(trainer.gpu_trouble() == "CUDA error: no CUDA-capable device is detected");
+      CHECK(!trainer.gpu_shortage());
       CHECK(trainer.restarts() == 1);
       trainer.try_gpu();
       auto const again = co_await trainer.accumulate(0, soon(rt));
@@ -101,15 +102,37 @@ TEST_SUITE("TrainerProcess and the GPU") {
     }
   }
 
-  TEST_CASE("a limit below what the model needs: the notice names it, and another is tried") {
+  TEST_CASE("a limit below what the model needs is told with both figures, and another is tried") {
     with_trainer("small", [](SystemRuntime& rt, TrainerProcess& trainer) -> Co<void> {
+      CHECK(trainer.gpu_shortage() == GpuShortage{0, 32});  // of the card's own memory
       trainer.set_gpu_memory_limit(std::uint64_t{64} << 20);
       auto const batch = co_await trainer.accumulate(0, soon(rt));
       CHECK(batch);
       CHECK(trainer.facts().device == "cpu f32");
-      CHECK(trainer.gpu_trouble() ==
-            "max_gpu_memory, 64 MiB, cannot hold the model; set more, or 0 for no limit: CUDA out "
-            "of memory");
+      CHECK(trainer.gpu_shortage() == GpuShortage{std::uint64_t{64} << 20, 32});
+      CHECK(trainer.last_trouble().find("lost") == std::string::npos);
+      CHECK(trainer.gpu_trouble().find("max_gpu_memory, 64 MiB, is too small") == 0);
+    });
+  }
+
+  TEST_CASE("memory for the model and not for one sample: the batch is made on the processor") {
+    with_trainer("tight", [](SystemRuntime& rt, TrainerProcess& trainer) -> Co<void> {
+      CHECK(trainer.facts().device == "cuda:0 f32");
+      CHECK(!trainer.gpu_shortage());
+      for (int i = 0; i < 2; ++i) {
+        auto const batch = co_await trainer.accumulate(0, soon(rt));
+        REQUIRE(batch);
+        CHECK(batch->samples == 4);  // all of it: the processor has room
+        CHECK(trainer.facts().device == "cpu f32");
+      }
+      CHECK(trainer.gradients()[0] == 8);
+      CHECK(trainer.gpu_shortage() == GpuShortage{0, 32});
+      CHECK(trainer.restarts() == 0);
+      trainer.set_gpu_memory_limit(std::uint64_t{1} << 30);
+      auto const again = co_await trainer.accumulate(0, soon(rt));
+      REQUIRE(again);
+      CHECK(trainer.gpu_shortage() == GpuShortage{std::uint64_t{1} << 30, 32});
+      CHECK(trainer.gradients()[0] == 12);
     });
   }
 

@@ -15,6 +15,7 @@ Facts some_facts() {
   facts.training_flops_per_sample = 12.5;
   facts.device = "cuda:0 f32";
   facts.can_gpu = true;
+  facts.rocm = true;
   facts.gpu = "0000:65:00.0";
   facts.gpu_trouble = "none";
   return facts;
