@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import signal
+import time
 
 from bad_days import eventually
 from harness import scenario, start
@@ -152,6 +153,40 @@ def a_trainer_that_fails_five_times_in_a_row_pauses_its_task_until_a_person_resu
     works.touch()
     goes_on(third)
     assert third.end() == 0
+
+
+@scenario
+def a_pause_a_resume_and_another_share_are_obeyed_beside_a_long_rest(folder):
+    data = folder / "a"
+    data.mkdir()
+    # A second's work, then twenty of rest.
+    (data / "waggle.toml").write_text("cpu_share = 5\n")
+    node = start("publish", lay_out_task(folder / "task", width=64, micro_batch=512, target=65536), "--run", data_dir=data, extra=FOLLOWING_THE_RULES)
+    node.wait_for("published", 120)
+
+    def samples():
+        return task_of(node)["samples_this_epoch"]
+
+    def phase():
+        return task_of(node)["phase"]
+
+    def obeyed(command, wanted):
+        assert run(command, "--data-dir", data)[0] == 0
+        eventually(3, f"{command} is obeyed", lambda: phase() == wanted)
+
+    eventually(90, "the first micro-batch", lambda: node.status()["tasks"] and samples() > 0)
+    at = samples()
+    time.sleep(5)
+    assert (samples(), phase()) == (at, "training"), (at, samples(), phase())
+    for _ in range(3):
+        obeyed("pause", "paused")
+        obeyed("resume", "training")
+    # What is owed is still owed.
+    assert samples() == at, (at, samples())
+    assert run("set", "cpu_share", "100", "--data-dir", data)[0] == 0
+    eventually(10, "another share ends the rest", lambda: samples() > at)
+    assert run("pause", "--data-dir", data)[0] == 0
+    assert node.end() == 0
 
 
 @scenario

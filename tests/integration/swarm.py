@@ -38,7 +38,7 @@ optimizer = "sgd"
 learning_rate = {rate}
 momentum = 0.9
 weight_decay = {decay}
-micro_batch = 16
+micro_batch = {micro_batch}
 [swarm]
 target_batch_size = {target}
 compression = "{codec}"
@@ -53,7 +53,7 @@ def write_idx(path, shape, values):
         file.write(struct.pack(">HBB", 0, 8, len(shape)) + struct.pack(f">{len(shape)}I", *shape) + bytes(values))
 
 
-def lay_out_task(folder, prefix="stripes", target=96, codec="size_adaptive", seed=1, width=8, rate=0.05, decay=0.0, delayed=False):
+def lay_out_task(folder, prefix="stripes", target=96, codec="size_adaptive", seed=1, width=8, rate=0.05, decay=0.0, delayed=False, micro_batch=16):
     """A task file and its data: 28×28 pictures of noisy stripes, horizontal or vertical."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = random.Random(seed)
@@ -70,7 +70,7 @@ def lay_out_task(folder, prefix="stripes", target=96, codec="size_adaptive", see
         write_idx(folder / f"{part}-images.gz", (count, 28, 28), pixels)
         write_idx(folder / f"{part}-labels.gz", (count,), labels)
     toml = folder / "task.toml"
-    toml.write_text(TASK.format(prefix=prefix, target=target, codec=codec, width=width, rate=rate, decay=decay, delayed=str(delayed).lower()))
+    toml.write_text(TASK.format(prefix=prefix, target=target, codec=codec, width=width, rate=rate, decay=decay, delayed=str(delayed).lower(), micro_batch=micro_batch))
     return toml
 
 
