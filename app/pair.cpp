@@ -14,6 +14,7 @@
 #include "core/node/api/api.hpp"
 #include "core/node/api/snapshot_json.hpp"
 #include "core/node/control/machines.hpp"
+#include "core/node/control/naming.hpp"
 #include "core/store/store.hpp"
 
 #include "app/command.hpp"

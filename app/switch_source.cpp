@@ -7,6 +7,7 @@
 
 #include "core/base/system_runtime.hpp"
 #include "core/base/text.hpp"
+#include "core/node/control/naming.hpp"
 
 namespace waggle::app {
 namespace {

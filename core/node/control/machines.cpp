@@ -2,14 +2,11 @@
 #include "core/node/control/machines.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <mutex>
 #include <thread>
 
 #include <asio/post.hpp>
 #include <pthread.h>
-#include <unistd.h>
 
 #include "core/base/log.hpp"
 #include "core/base/system_runtime.hpp"
@@ -18,6 +15,7 @@
 #include "core/crypto/peer_id.hpp"
 #include "core/net/address_book.hpp"
 #include "core/net/swarm.hpp"
+#include "core/node/control/naming.hpp"
 
 namespace waggle::node::control {
 namespace {
@@ -38,39 +36,6 @@ bool same_places(std::vector<wire::Multiaddr> a, std::vector<wire::Multiaddr> b)
 }
 
 }  // namespace
-
-std::string peer_text(PeerId const& peer) {
-  return crypto::to_text(peer);
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "machine";
-  return clean_name(name.data());
-}
-
-Result<wire::Multiaddr> parse_address(std::string_view typed) {
-  while (!typed.empty() && typed.front() == ' ') typed.remove_prefix(1);
-  while (!typed.empty() && typed.back() == ' ') typed.remove_suffix(1);
-  if (typed.starts_with('/')) return wire::Multiaddr::parse(typed);
-  auto const colon = typed.rfind(':');
-  auto const wrong = [&] {
-    return Error{Errc::invalid,
-                 cat("\"", typed, "\" is no address: give /ip4/…/tcp/…/p2p/… or HOST:PORT")};
-  };
-  if (colon == std::string_view::npos) return wrong();
-  auto host = typed.substr(0, colon);
-  auto const digits = typed.substr(colon + 1);
-  std::uint16_t port = 0;
-  auto const [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (ec != std::errc{} || end != digits.data() + digits.size() || port == 0) return wrong();
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host.empty()) return wrong();
-  if (auto address = wire::Multiaddr::tcp(host, port)) return address;
-  auto named = wire::Multiaddr::parse(cat("/dns/", host, "/tcp/", port));
-  if (!named) return wrong();
-  return named;
-}
 
 struct Machines::State {
   State(Options o, crypto::Identity key, Contacts c)

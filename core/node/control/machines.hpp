@@ -73,13 +73,4 @@ class Machines {
   std::unique_ptr<State> state_;
 };
 
-/// "a", "HOST:PORT" or "[v6]:PORT" as a multiaddr. Errors: invalid.
-[[nodiscard]] Result<wire::Multiaddr> parse_address(std::string_view typed);
-
-/// A PeerID as people see it, base58.
-[[nodiscard]] std::string peer_text(PeerId const& peer);
-
-/// What this machine calls itself: the host's name.
-[[nodiscard]] std::string host_name();
-
 }  // namespace waggle::node::control

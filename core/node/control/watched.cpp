@@ -3,7 +3,7 @@
 
 #include "core/base/log.hpp"
 #include "core/crypto/peer_id.hpp"
-#include "core/node/control/machines.hpp"
+#include "core/node/control/naming.hpp"
 
 namespace waggle::node {
 namespace {
