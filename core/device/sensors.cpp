@@ -192,6 +192,8 @@ struct Sensors::State {
   bool wants_cap = false;                           ///< the newest one
   std::optional<Aside<std::optional<double>>> x11;  ///< only once somebody asks
   std::optional<TimePoint> inhibited_at;            ///< last seen so
+  std::optional<TimePoint> first;                   ///< poll
+  bool power_known = false;                         ///< whether it is on battery
 };
 
 Sensors::Sensors(SensorRoots roots) : state_(std::make_unique<State>(roots)) {
@@ -221,7 +223,9 @@ void Sensors::calm(bool on) {
 Readings Sensors::poll(TimePoint now, double unix_time) {
   auto& s = *state_;
   Readings readings;
+  if (!s.first) s.first = now;
   if (auto files = s.files.poll(now)) {
+    s.power_known = true;
     readings.power = files->power;
     readings.cpu_all = files->cpu_all;
     readings.cpu_others = files->cpu_others;
@@ -240,7 +244,8 @@ Readings Sensors::poll(TimePoint now, double unix_time) {
   if (readings.idle_seconds && s.inhibited_at)
     readings.idle_seconds = std::min(*readings.idle_seconds, to_seconds(now - *s.inhibited_at));
   // Asking a sleeping card wakes it, which a battery pays for; a cap is put back all the same.
-  if (!readings.power.on_battery || s.capped)
+  s.power_known = s.power_known || now - *s.first > kLimit;  // files that hang hide no card
+  if ((s.power_known && !readings.power.on_battery) || s.capped)
     if (auto told = s.gpu.poll(now)) {
       if (!s.wants_cap && told->wish == s.wish) {
         s.capped = false;

@@ -3,7 +3,7 @@
 // it answers the wish for a power limit stands in the file that WAGGLE_FAKE_NVML_FILE names, which
 // holds the first card's limit, what it allows at least and at most (milliwatts) and the code with
 // which a new limit is refused (0: it is not); the file is written anew with each limit that is
-// set.
+// set. The file that WAGGLE_FAKE_NVML_ASKED names is made once somebody asks for the cards.
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -60,6 +60,7 @@ int nvmlShutdown() {
 }
 
 int nvmlDeviceGetCount_v2(unsigned* count) {
+  if (char const* const asked = std::getenv("WAGGLE_FAKE_NVML_ASKED")) std::ofstream{asked};
   *count = 2;
   return 0;
 }

@@ -109,6 +109,25 @@ TEST_SUITE("sensors") {
     CHECK(soon(sensors, now, [](Readings const& r) { return r.gpus.empty(); }));
   }
 
+  TEST_CASE("a card is left to sleep on battery from the first look on") {
+    test::Tree const tree;
+    tree.put("dev/nvidiactl", "");
+    tree.put("sys/class/power_supply/BAT0/type", "Battery\n");
+    tree.put("sys/class/power_supply/BAT0/status", "Discharging\n");
+    auto const asked = tree.path / "asked";
+    ::setenv("WAGGLE_FAKE_NVML_ASKED", asked.c_str(), 1);
+    Sensors sensors({tree.path / "sys", tree.path / "proc", WAGGLE_FAKE_NVML});
+    sensors.wish({});
+    TimePoint now{std::chrono::hours(1)};
+    CHECK(soon(sensors, now, [](Readings const& r) { return r.power.on_battery; }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    CHECK(!std::filesystem::exists(asked));
+    tree.put("sys/class/power_supply/BAT0/status", "Charging\n");
+    now += seconds(60);
+    CHECK(soon(sensors, now, [&](Readings const&) { return std::filesystem::exists(asked); }));
+    ::unsetenv("WAGGLE_FAKE_NVML_ASKED");
+  }
+
   TEST_CASE("a driver is asked only once the kernel knows of a card") {
     test::Tree const tree;
     Sensors sensors({tree.path / "sys", tree.path / "proc", WAGGLE_FAKE_NVML});
