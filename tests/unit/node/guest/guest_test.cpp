@@ -152,6 +152,7 @@ TEST_SUITE("Guest") {
   TEST_CASE("a GPU at work: its share, its memory, its power while it works, its watts") {
     test::Tree const tree;
     test::Card const card;
+    tree.put("dev/nvidiactl", "");
     put_supply(tree, true);
     SystemRuntime runtime;
     auto options = options_in(tree);
