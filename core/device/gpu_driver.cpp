@@ -13,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostPci = 4096;
 constexpr std::size_t kMostDevices = 256;  // of /dev/dri
 constexpr std::size_t kMostCache = std::size_t{8} << 20;
 // Where distributions put a driver's libraries beside what ldconfig lists: NixOS, WSL.
@@ -90,8 +91,17 @@ std::vector<std::string> missing_driver_files(GpuMaker maker, fs::path const& ro
   return maker == GpuMaker::amd ? missing_of_amd(root) : missing_of_nvidia(root);
 }
 
-bool has_gpu(GpuMaker maker, fs::path const& root) {
-  if (maker == GpuMaker::amd) return there(root / "sys/module/amdgpu");
+bool on_pci_bus(GpuMaker maker, fs::path const& root) {
+  auto const devices = root / "sys/bus/pci/devices";
+  std::string_view const vendor = maker == GpuMaker::amd ? "0x1002" : "0x10de";
+  constexpr std::string_view kDisplay = "0x03";  // a class of devices: VGA, 3D, other displays
+  return std::ranges::any_of(detail::names_in(devices, kMostPci), [&](std::string const& name) {
+    return detail::read_small(devices / name / "class").starts_with(kDisplay) &&
+           detail::read_small(devices / name / "vendor") == vendor;
+  });
+}
+
+bool nvidia_has_card(fs::path const& root) {
   constexpr char const* kSigns[] = {
       "dev/nvidiactl", "dev/nvidia0", "proc/driver/nvidia", "dev/dxg"};
   return std::ranges::any_of(kSigns, [&root](char const* sign) { return there(root / sign); });

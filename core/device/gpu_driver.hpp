@@ -18,9 +18,12 @@ enum class GpuMaker { nvidia, amd };
 [[nodiscard]] std::vector<std::string> missing_driver_files(
     GpuMaker maker, std::filesystem::path const& root = "/");
 
-/// Whether a card of the maker is known to the kernel, that is, whether it is worth while to ask
-/// its driver. Under WSL every card counts as NVIDIA's. As cheap as a few looks whether files are
-/// there.
-[[nodiscard]] bool has_gpu(GpuMaker maker, std::filesystem::path const& root = "/");
+/// Whether a card of the maker is in this machine, with a driver or without. Source: Linux,
+/// Documentation/ABI/testing/sysfs-bus-pci.
+[[nodiscard]] bool on_pci_bus(GpuMaker maker, std::filesystem::path const& root = "/");
+
+/// Whether NVIDIA's driver, or WSL's, has a card, that is, whether it is worth while to load its
+/// library. As cheap as a few looks whether files are there.
+[[nodiscard]] bool nvidia_has_card(std::filesystem::path const& root = "/");
 
 }  // namespace waggle::device

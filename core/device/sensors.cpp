@@ -127,7 +127,7 @@ struct GpuReader {
     auto const [wishes, number] = shared->numbered();
     GpuAnswers answers;
     answers.wish = number;
-    if (has_gpu(GpuMaker::nvidia, root)) answers.gpus = nvidia.read();
+    if (nvidia_has_card(root)) answers.gpus = nvidia.read();
     auto amd = read_amd(sys);
     bool const none = answers.gpus.empty() && wishes.gpu.empty();
     auto const* const of_amd = none && !amd.empty() ? &amd.front() : find_known(amd, wishes.gpu);

@@ -87,7 +87,7 @@ GpuDriver driver_of(device::GpuMaker maker) {
   auto const other = maker == GpuMaker::amd ? GpuMaker::nvidia : GpuMaker::amd;
   return {device::missing_driver_files(maker),
           maker,
-          !device::has_gpu(maker) && device::has_gpu(other)};
+          !device::on_pci_bus(maker) && device::on_pci_bus(other)};
 }
 
 class ProcessTrainer final : public Trainer {

@@ -54,16 +54,31 @@ TEST_CASE("gpu_driver, of AMD's driver it names the module and the devices") {
   CHECK(missing_driver_files(GpuMaker::amd, tree.path).empty());
 }
 
-TEST_CASE("gpu_driver, each sign of a card is one, and another maker's is none") {
+TEST_CASE("gpu_driver, a card is on the bus with a driver or without; its sound is none") {
+  waggle::test::Tree const tree;
+  auto const put = [&tree](std::string const& slot, char const* kind, char const* vendor) {
+    tree.put("sys/bus/pci/devices/" + slot + "/class", kind);
+    tree.put("sys/bus/pci/devices/" + slot + "/vendor", vendor);
+  };
+  CHECK(!on_pci_bus(GpuMaker::nvidia, tree.path));
+  put("0000:01:00.1", "0x040300\n", "0x10de\n");
+  put("0000:00:02.0", "0x030000\n", "0x8086\n");
+  CHECK(!on_pci_bus(GpuMaker::nvidia, tree.path));
+  put("0000:01:00.0", "0x030200\n", "0x10de\n");
+  CHECK(on_pci_bus(GpuMaker::nvidia, tree.path));
+  CHECK(!on_pci_bus(GpuMaker::amd, tree.path));
+  put("0000:03:00.0", "0x030000\n", "0x1002\n");
+  CHECK(on_pci_bus(GpuMaker::amd, tree.path));
+}
+
+TEST_CASE("gpu_driver, each sign of a driver with a card is one") {
   for (auto const* const sign :
        {"dev/nvidiactl", "dev/nvidia0", "proc/driver/nvidia/version", "dev/dxg"}) {
     CAPTURE(sign);
     waggle::test::Tree const tree;
-    CHECK(!has_gpu(GpuMaker::nvidia, tree.path));
-    tree.put("sys/module/amdgpu/version", "6.7\n");
-    CHECK(!has_gpu(GpuMaker::nvidia, tree.path));
-    CHECK(has_gpu(GpuMaker::amd, tree.path));
+    tree.put("dev/dri/renderD128", "");
+    CHECK(!nvidia_has_card(tree.path));
     tree.put(sign, "");
-    CHECK(has_gpu(GpuMaker::nvidia, tree.path));
+    CHECK(nvidia_has_card(tree.path));
   }
 }
