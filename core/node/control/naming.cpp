@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "core/node/control/naming.hpp"
 
-#include <array>
 #include <charconv>
+#include <system_error>
 
-#include <unistd.h>
+#include <asio/ip/host_name.hpp>
 
 #include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
@@ -17,9 +17,9 @@ std::string peer_text(PeerId const& peer) {
 }
 
 std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "machine";
-  return clean_name(name.data());
+  std::error_code failed;
+  auto const name = asio::ip::host_name(failed);
+  return failed ? "machine" : clean_name(name);
 }
 
 Result<wire::Multiaddr> parse_address(std::string_view typed) {
