@@ -249,6 +249,7 @@ Co<void> Guest::watch() {
     if (due(machine_at, runtime.now(), kMachineEvery)) look_at_machine();
     if (due(file_at, runtime.now(), kFileEvery) || std::exchange(file_soon_, false))
       co_await follow_file();
+    sensors_.calm(pause() > kLook);
     readings_ = sensors_.poll(runtime.now(), runtime.unix_time());
     readings_.traffic_today = traffic_.bytes();
     readings_.on_gpu = on_gpu_;
