@@ -319,21 +319,24 @@ Status run(Source& source, RunOptions options) {
   int left = kSettle;           // frames that an input still wants
   bool moved = true;            // the last one of them was painted
   bool hidden = false;          // when it last had something to show
+  auto const mind_touch = [&] {
+    if (!std::exchange(loop.touched, false)) return;
+    left = kSettle;
+    pace.touched(glfwGetTime());
+  };
   while (glfwWindowShouldClose(window) == GLFW_FALSE || loop.hide_instead()) {
     if (loop.obey_tray()) break;
+    mind_touch();
     bool const typing = ImGui::GetIO().WantTextInput;
-    if (hidden)
+    if (hidden && !pace.lively(glfwGetTime()))
       glfwWaitEventsTimeout(kHiddenLook);
-    else if (left == 0)
+    else if (hidden || left == 0)
       glfwWaitEventsTimeout(pace.sleep(glfwGetTime(), typing));
     else if (moved)
       glfwPollEvents();  // the display sets the pace
     else
       glfwWaitEventsTimeout(kFrame);
-    if (std::exchange(loop.touched, false)) {
-      left = kSettle;
-      pace.touched(glfwGetTime());
-    }
+    mind_touch();
     loop.look();
     if (loop.options.stop && loop.options.stop()) break;
     bool const wanted = left > 0 || loop.exposed || pace.due(glfwGetTime(), typing);

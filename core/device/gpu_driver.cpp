@@ -104,7 +104,8 @@ bool on_pci_bus(GpuMaker maker, fs::path const& root) {
 bool nvidia_has_card(fs::path const& root) {
   constexpr char const* kSigns[] = {
       "dev/nvidiactl", "dev/nvidia0", "proc/driver/nvidia", "dev/dxg"};
-  return std::ranges::any_of(kSigns, [&root](char const* sign) { return there(root / sign); });
+  return std::ranges::any_of(kSigns, [&root](char const* sign) { return there(root / sign); }) ||
+         on_pci_bus(GpuMaker::nvidia, root);  // its module is loaded by whoever first asks
 }
 
 }  // namespace waggle::device

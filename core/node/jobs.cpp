@@ -270,8 +270,6 @@ Co<void> JobRunner::close() {
 void JobRunner::command(Command const& command) {
   using Kind = Command::Kind;
   switch (command.kind) {
-    case Kind::stop:
-      return leave();
     case Kind::join:
       return join(command.link);
     case Kind::leave:
@@ -307,7 +305,8 @@ void JobRunner::command(Command const& command) {
     case Kind::resume:
       // The rules first: that it goes on is said once.
       if (guest_) guest_->person_runs();
-      return session_->resume();
+      session_->resume();
+      return changed_.notify_all();
     case Kind::finish:
       return session_->finish(command.at_epoch);
     case Kind::measure:
@@ -317,8 +316,9 @@ void JobRunner::command(Command const& command) {
   }
 }
 
-void JobRunner::settings_changed() {
-  if (guest_) guest_->look_at_file();
+void JobRunner::settings_changed(std::function<void()> followed) {
+  if (guest_) return guest_->look_at_file(std::move(followed));
+  followed();
 }
 
 void JobRunner::leave() {

@@ -30,8 +30,8 @@ class JobRunner {
   [[nodiscard]] Co<void> close();
 
   void command(Command const& command);
-  /// waggle.toml was changed by a command.
-  void settings_changed();
+  /// waggle.toml was changed by a command; `followed` is called once what it says holds.
+  void settings_changed(std::function<void()> followed);
   /// Finish the round if one runs, then end.
   void leave();
   /// Somebody reads what there is, now: it is kept newer than else for a while.

@@ -89,55 +89,79 @@ struct Node::State {
     emit(events::page(*services, page_url(door)));
   }
 
+  // Runs `work` on the network thread and waits until it calls what it is given, or for kSettle: a
+  // network thread that ends calls nothing. Thread: neither the network's nor the store's.
+  void ask(std::function<void(std::function<void()>)> work) {
+    auto done = std::make_shared<std::promise<void>>();
+    auto const asked = done->get_future();
+    asio::post(runtime.executor(), [work = std::move(work), done = std::move(done)] {
+      work([done] { done->set_value(); });
+    });
+    (void)asked.wait_for(kSettle);
+  }
+
   std::shared_ptr<Examples const> examples() {
-    asio::post(runtime.executor(), [this] {
-      if (!runner) return;
-      runner->want_examples();
-      latest_examples.set(runner->examples());
+    ask([this](std::function<void()> const& done) {
+      if (runner) {
+        runner->want_examples();
+        latest_examples.set(runner->examples());
+      }
+      done();
     });
     return latest_examples.get();
   }
 
+  // On the network thread.
+  void leave() {
+    leaving = true;
+    if (runner) runner->leave();
+    stirred.notify_all();
+  }
+
+  // On the network thread; `kept` is called once what it changes is on disk.
+  void carry_out(Command const& command, std::function<void()> kept) {
+    using Kind = Command::Kind;
+    bool const about_watchers = command.kind == Kind::pair || command.kind == Kind::unpair;
+    if (command.kind == Kind::stop)
+      leave();
+    else if (about_watchers && watched)
+      watched->command(command);
+    else if (command.kind == Kind::set && runner)
+      runner->settings_changed(std::exchange(kept, nullptr));
+    else if (runner)
+      runner->command(command);
+    snapshots.outdate();
+    if (kept) services->disk().post(std::move(kept));
+  }
+
   // A setting on the caller's thread, which waits for the answer anyway: a file is slow.
-  Status take(Command command) {
-    if (command.kind == Command::Kind::set) {
+  Status take(Command command, std::function<void()> kept) {
+    if (command.kind == Command::Kind::set)
       WAGGLE_TRY_STATUS(change_setting(options.data_dir, command.name, command.value));
-      asio::post(runtime.executor(), [this] {
-        if (runner) runner->settings_changed();
-      });
-      snapshots.outdate();
-      return ok();
-    }
     bool const about_watchers =
         command.kind == Command::Kind::pair || command.kind == Command::Kind::unpair;
     if (about_watchers && (options.client_mode || std::holds_alternative<MonitorJob>(job)))
       return Error{Errc::refused, "this node takes no connections, so nobody can watch it"};
-    asio::post(runtime.executor(), [this, about_watchers, command = std::move(command)] {
-      if (about_watchers && watched)
-        watched->command(command);
-      else if (runner)
-        runner->command(command);
+    asio::post(runtime.executor(), [this, command = std::move(command), kept = std::move(kept)] {
+      carry_out(command, kept);
     });
-    snapshots.outdate();
     return ok();
   }
 
   // As take(); returns once it is carried out and kept, so that neither a look nor a kill right
   // after it finds the state of before. Thread: neither the network's nor the store's.
   Status take_and_settle(Command command) {
-    WAGGLE_TRY_STATUS(take(std::move(command)));
-    auto kept = std::make_shared<std::promise<void>>();
-    auto const settled = kept->get_future();
-    asio::post(runtime.executor(),
-               [this, kept] { services->disk().post([kept] { kept->set_value(); }); });
+    auto done = std::make_shared<std::promise<void>>();
+    auto const settled = done->get_future();
+    WAGGLE_TRY_STATUS(take(std::move(command), [done = std::move(done)] { done->set_value(); }));
     (void)settled.wait_for(kSettle);
     return ok();
   }
 
   void let_watch() {
     if (options.client_mode || std::holds_alternative<MonitorJob>(job)) return;
-    auto carry_out = [this](Command command) { return take(std::move(command)); };
-    watched = std::make_unique<Watched>(*services, snapshots, std::move(carry_out));
+    auto obey = [this](Command command) { return take(std::move(command), [] {}); };
+    watched = std::make_unique<Watched>(*services, snapshots, std::move(obey));
     observer->also([this](Snapshot& snapshot) { snapshot.control = watched->view(); });
   }
 
@@ -247,11 +271,7 @@ std::optional<Outcome> Node::outcome() const {
 }
 
 void Node::leave() {
-  asio::post(state_->runtime.executor(), [raw = state_.get()] {
-    raw->leaving = true;
-    if (raw->runner) raw->runner->leave();
-    raw->stirred.notify_all();
-  });
+  asio::post(state_->runtime.executor(), [raw = state_.get()] { raw->leave(); });
 }
 
 std::shared_ptr<Examples const> Node::examples() {

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "core/base/scope.hpp"
@@ -38,7 +37,6 @@ class Observer {
   JobRunner& runner_;
   Snapshots& into_;
   TimePoint started_;
-  std::optional<TimePoint> ledger_read_;
   bool wanted_ = false;
   Signal wants_;
   std::function<void(Snapshot&)> also_;

@@ -18,6 +18,7 @@ void Snapshots::set(std::shared_ptr<Snapshot const> snapshot) {
     std::lock_guard const lock(mutex_);
     value_ = std::move(snapshot);
     made_ = clock_.now();
+    ++number_;
   }
   came_.notify_all();
 }
@@ -35,14 +36,20 @@ std::shared_ptr<Snapshot const> Snapshots::fresh() {
   std::unique_lock lock(mutex_);
   if (old()) {
     ask_();
-    came_.wait_for(lock, kPatience, [this] { return !old(); });
+    came_.wait_for(lock, kPatience, [this, asked = number_] { return number_ != asked || !ask_; });
   }
   return value_;
 }
 
-std::shared_ptr<Snapshot const> Snapshots::newest() {
+std::shared_ptr<Snapshot const> Snapshots::if_fresh() {
   std::lock_guard const lock(mutex_);
-  if (old()) ask_();
+  if (!old()) return value_;
+  ask_();
+  return nullptr;
+}
+
+std::shared_ptr<Snapshot const> Snapshots::last() const {
+  std::lock_guard const lock(mutex_);
   return value_;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -30,20 +31,23 @@ class Snapshots {
   /// No older than kFresh, unless the network thread takes longer than kPatience: then the last.
   /// Null before the first set(). Thread: any but the network thread, which it waits for.
   [[nodiscard]] std::shared_ptr<Snapshot const> fresh();
-  /// What there is, at once; an old one is made anew for the next who looks.
-  [[nodiscard]] std::shared_ptr<Snapshot const> newest();
-  /// Something was told to the network thread: whoever asks from now on sees what came of it.
+  /// At once: one no older than kFresh, or null, and then there is one soon.
+  [[nodiscard]] std::shared_ptr<Snapshot const> if_fresh();
+  /// At once, however old it is.
+  [[nodiscard]] std::shared_ptr<Snapshot const> last() const;
+  /// Something else holds: whoever asks from now on sees it. Thread: the network thread.
   void outdate();
 
  private:
   [[nodiscard]] bool old() const;
 
   Runtime const& clock_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable came_;
   std::function<void()> ask_;  // guarded by mutex_, as all below
   std::shared_ptr<Snapshot const> value_;
   TimePoint made_ = TimePoint::min();
+  std::uint64_t number_ = 0;  // counts what was made
 };
 
 }  // namespace waggle::node

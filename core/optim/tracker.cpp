@@ -60,8 +60,8 @@ void ProgressTracker::start() {
 
 Co<void> ProgressTracker::close() {
   bool const withdraw = published_;
-  co_await companions_.close();
   co_await scope_.close();
+  co_await companions_.close();
   if (withdraw) (void)co_await publish(true);
 }
 

@@ -96,7 +96,7 @@ auto translated(F const& f) -> decltype(f()) {
   try {
     return f();
   } catch (std::bad_alloc const&) {
-    return Error{Errc::too_large, "out of memory"};
+    return Error{Errc::too_large, "out of memory"};  // worker::kHostMemory
   } catch (c10::Error const& e) {
     std::string text = e.what_without_backtrace();
     auto const code = says_out_of_memory(text) ? Errc::too_large

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -197,6 +198,10 @@ struct Done {
   std::uint64_t bytes = 0;  ///< written by Export
   friend bool operator==(Done const&, Done const&) = default;
 };
+
+/// Of Failed::Kind::memory: the machine's own, or what max_memory leaves of it. Other words are a
+/// GPU's.
+inline constexpr std::string_view kHostMemory = "out of memory";
 
 struct Failed {
   enum class Kind : std::uint8_t {

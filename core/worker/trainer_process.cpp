@@ -128,7 +128,7 @@ Co<Result<Batch>> TrainerProcess::accumulate(std::uint32_t most, TimePoint deadl
       log::warning("worker", s.trouble);
       continue;
     }
-    if (memory && s.on_gpu()) {
+    if (memory && s.on_gpu() && answer.error().detail != kHostMemory) {
       auto why = answer.error().detail;
       co_await s.leave_full_gpu(std::move(why));
       continue;

@@ -84,6 +84,15 @@ def on_battery_it_rests_with_the_reason_and_a_person_may_say_otherwise(folder):
     assert run("resume", "--data-dir", again.data_dir)[0] == 0
     again.wait_for("epoch", 90, since=mark)
     eventually(5, "nothing pauses it", lambda: task_of(again)["paused_by"] == "")
+
+    # After a pause the machine is looked at as often as before; nobody asks meanwhile.
+    assert run("pause", "--data-dir", again.data_dir)[0] == 0
+    time.sleep(4)
+    assert run("resume", "--data-dir", again.data_dir)[0] == 0
+    time.sleep(4)
+    mark = again.mark()
+    put(sys, "AC/online", "0")
+    again.wait_for("state", 7, lambda e: e["state"] == "paused", since=mark)
     assert again.end() == 0
 
 

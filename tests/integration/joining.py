@@ -189,3 +189,11 @@ def a_card_shows_a_few_samples_before_anything_else_is_downloaded(folder):
     assert run("join", link, "--data-dir", node.data_dir)[0] == 0
     node.wait_for("epoch", 120)
     assert node.end() == 0
+
+
+@scenario
+def a_node_that_still_looks_for_its_task_ends_when_told_over_the_api(folder):
+    node = start("run", "nobody-has-this", data_dir=folder / "node")
+    node.wait_for("state", 30, lambda e: e["state"] == "finding")
+    assert '"ok":true' in send(node, command="stop")
+    eventually(10, "it ends", lambda: node.process.poll() is not None)

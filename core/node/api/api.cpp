@@ -176,7 +176,7 @@ struct Api::State {
     }
     if (request.path == "/healthz") {
       // A starting node has no name in the network yet.
-      auto const snapshot = snapshots.newest();
+      auto const snapshot = snapshots.last();
       bool const ready = snapshot && !snapshot->peer_id.empty();
       return ready ? plain(200, "ok") : plain(503, "starting");
     }

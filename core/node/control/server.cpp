@@ -311,7 +311,7 @@ Co<void> Server::show(std::shared_ptr<Watching> watching) {
     // What was sent before is out: a slow reader gets the newest, not all.
     auto const room = co_await watching->outbox.room(1);
     if (!room) co_return;
-    newest = hooks_.snapshot();
+    if (auto newer = hooks_.snapshot()) newest = std::move(newer);
     auto view = co_await packed(newest);
     next = runtime.now() + kViewPeriod;
     shown = std::move(newest);

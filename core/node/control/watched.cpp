@@ -23,7 +23,7 @@ Watched::Watched(Services& services, Snapshots& snapshots, std::function<Status(
     return;
   }
   control::Server::Hooks hooks;
-  hooks.snapshot = [&snapshots] { return snapshots.newest(); };
+  hooks.snapshot = [&snapshots] { return snapshots.if_fresh(); };
   hooks.command = [this](Command command) { return obey(std::move(command)); };
   hooks.keep = [this](control::Contacts const& all) { keep(all); };
   hooks.notice = [&services](std::string text) { services.notice(std::move(text)); };

@@ -15,7 +15,8 @@ namespace {
 constexpr Duration kLook = std::chrono::seconds(1);
 // While nothing computes and nobody looks: each look wakes a processor that sleeps.
 constexpr Duration kCalmLook = std::chrono::seconds(10);
-constexpr Duration kLookedAtFor = std::chrono::seconds(5);
+// Longer than a window waits between two looks, shorter than one out of sight does.
+constexpr Duration kLookedAtFor = std::chrono::seconds(2);
 constexpr Duration kFileEvery = std::chrono::seconds(3);
 constexpr Duration kMachineEvery = std::chrono::seconds(5);
 // So much of a day's count a power cut takes.
@@ -198,8 +199,8 @@ void Guest::keep_traffic() {
   });
 }
 
-void Guest::look_at_file() noexcept {
-  file_soon_ = true;
+void Guest::look_at_file(std::function<void()> followed) {
+  file_soon_.push_back(std::move(followed));
   look_soon();
 }
 
@@ -247,8 +248,10 @@ Co<void> Guest::watch() {
     traffic_.look(services_.socket_bytes(), runtime.unix_time());
     if (due(traffic_at, runtime.now(), kTrafficEvery)) keep_traffic();
     if (due(machine_at, runtime.now(), kMachineEvery)) look_at_machine();
-    if (due(file_at, runtime.now(), kFileEvery) || std::exchange(file_soon_, false))
-      co_await follow_file();
+    auto const asked = std::exchange(file_soon_, {});
+    if (due(file_at, runtime.now(), kFileEvery) || !asked.empty()) co_await follow_file();
+    for (auto const& followed : asked)
+      if (followed) followed();
     sensors_.calm(pause() > kLook);
     readings_ = sensors_.poll(runtime.now(), runtime.unix_time());
     readings_.traffic_today = traffic_.bytes();

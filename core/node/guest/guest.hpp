@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "core/base/scope.hpp"
 #include "core/device/energy.hpp"
@@ -17,7 +18,7 @@
 namespace waggle::node {
 
 /// Looks at the machine once a second while a task computes or somebody looks at us, else every
-/// five; follows waggle.toml as it is edited, and says whether to compute and how much. Thread: the
+/// ten; follows waggle.toml as it is edited, and says whether to compute and how much. Thread: the
 /// network thread; the sensors have their own.
 class Guest {
  public:
@@ -56,8 +57,8 @@ class Guest {
   /// Every setting with what holds.
   [[nodiscard]] std::vector<SettingView> const& settings() const noexcept { return settings_; }
 
-  /// waggle.toml was changed: look at it now.
-  void look_at_file() noexcept;
+  /// waggle.toml was changed: looks at it now, and calls `followed` once what it says holds.
+  void look_at_file(std::function<void()> followed = {});
   /// Somebody reads view() and machine(): for a while they are kept newer.
   void looked_at();
 
@@ -105,7 +106,7 @@ class Guest {
   bool blindness_said_ = false;
   std::optional<TimePoint> looked_at_;
   bool look_soon_ = false;
-  bool file_soon_ = false;
+  std::vector<std::function<void()>> file_soon_;  ///< whoever waits for a look at the file
   Signal soon_;
   Scope scope_;
 };

@@ -26,6 +26,10 @@ std::uint64_t mebibytes(std::uint64_t bytes) {
   return bytes / kMebibyte + (bytes % kMebibyte != 0 ? 1 : 0);
 }
 
+device::GpuMaker other(device::GpuMaker maker) {
+  return maker == device::GpuMaker::amd ? device::GpuMaker::nvidia : device::GpuMaker::amd;
+}
+
 char const* name_of(device::GpuMaker maker) {
   return maker == device::GpuMaker::amd ? "AMD" : "NVIDIA";
 }
@@ -77,7 +81,7 @@ std::string loss(GpuState const& state, GpuDriver const& driver, bool worked) {
                ". Its engine is for cards of ",
                maker,
                ", and this computer's is of ",
-               driver.maker == device::GpuMaker::amd ? "NVIDIA" : "AMD",
+               name_of(other(driver.maker)),
                ": choose a trainer that was built for that");
   if (driver.missing.empty())
     return cat(text,

@@ -292,7 +292,8 @@ void Session::limit_gpu_memory(std::uint64_t bytes) {
 }
 
 bool Session::computes() const noexcept {
-  return state_->view.state == "training";
+  auto const& state = state_->view.state;
+  return state == "training" || (state == "finishing" && state_->optimizer);
 }
 
 bool Session::on_gpu() const noexcept {

@@ -128,7 +128,8 @@ Co<Status> TrainerProcess::State::launch(TimePoint deadline) {
   Message hand_over = Buffers{first};
   auto ready = co_await ask_once(std::move(hand_over), std::move(buffers), deadline);
   auto done = expect<Done>(std::move(ready));
-  if (!done && done.error().code == Errc::too_large && on_gpu()) {
+  bool const too_large = !done && done.error().code == Errc::too_large;
+  if (too_large && on_gpu() && done.error().detail != kHostMemory) {
     auto why = done.error().detail;
     co_return co_await lose_full_gpu(std::move(why));
   }

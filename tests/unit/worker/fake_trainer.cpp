@@ -7,6 +7,7 @@
 //   "short"     at the hand-over of the buffers, the driver fails
 //   "small"     its memory cannot hold the model
 //   "tight"     it can, but with no batch beside it
+//   "crowded"   it has room, but the machine has none
 //   "lies"      it says more than is true, and names a file instead of a card
 #include <chrono>
 #include <memory>
@@ -46,6 +47,8 @@ class Fake {
     }
     if (auto const* const batch = std::get_if<Accumulate>(&question)) {
       if (on_gpu_ && fate_ == "tight") return Failed{Failed::Kind::memory, "CUDA out of memory"};
+      if (on_gpu_ && fate_ == "crowded")
+        return Failed{Failed::Kind::memory, std::string(kHostMemory)};
       gradients_.values()[0] += static_cast<float>(batch->samples);
       if (on_gpu_ && fate_ == "breaks" && ++batches_ > 2) return lost();
       if (fate_ == "lies") return BatchDone{batch->samples, 1, true, ~0ull, ~0ull};

@@ -115,6 +115,16 @@ TEST_SUITE("TrainerProcess and the GPU") {
     });
   }
 
+  TEST_CASE("the machine's own memory is too small: the GPU is not to blame") {
+    with_trainer("crowded", [](SystemRuntime& rt, TrainerProcess& trainer) -> Co<void> {
+      auto const batch = co_await trainer.accumulate(0, soon(rt));
+      CHECK(batch.error().code == Errc::too_large);
+      CHECK(trainer.facts().device == "cuda:0 f32");
+      CHECK(!trainer.gpu_shortage());
+      CHECK(trainer.gpu_trouble() == "");
+    });
+  }
+
   TEST_CASE("memory for the model and not for one sample: the batch is made on the processor") {
     with_trainer("tight", [](SystemRuntime& rt, TrainerProcess& trainer) -> Co<void> {
       CHECK(trainer.facts().device == "cuda:0 f32");
