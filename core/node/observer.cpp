@@ -16,7 +16,7 @@
 namespace waggle::node {
 namespace {
 
-constexpr Duration kLedgerEvery = std::chrono::seconds(5);  // it changes once an epoch
+constexpr Duration kLedgerEvery = std::chrono::seconds(10);  // it changes once an epoch
 constexpr Duration kLedgerMost = std::chrono::seconds(60);
 constexpr double kHour = 3600;
 constexpr double kDay = 24 * kHour;

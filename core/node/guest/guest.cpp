@@ -15,8 +15,8 @@ namespace {
 constexpr Duration kLook = std::chrono::seconds(1);
 // While nothing computes and nobody looks: each look wakes a processor that sleeps.
 constexpr Duration kCalmLook = std::chrono::seconds(10);
-// Longer than a window waits between two looks, shorter than one out of sight does.
-constexpr Duration kLookedAtFor = std::chrono::seconds(2);
+// Who looks again so soon watches us; a window out of sight does not.
+constexpr Duration kWatchedFor = std::chrono::seconds(2);
 constexpr Duration kFileEvery = std::chrono::seconds(3);
 constexpr Duration kMachineEvery = std::chrono::seconds(5);
 // So much of a day's count a power cut takes.
@@ -205,8 +205,12 @@ void Guest::look_at_file(std::function<void()> followed) {
 }
 
 void Guest::looked_at() {
+  auto const now = services_.runtime().now();
+  bool const again = looked_at_ && now < *looked_at_ + kWatchedFor;
+  looked_at_ = now;
+  if (!again) return;
   bool const news = pause() > kLook;
-  looked_at_ = services_.runtime().now();
+  watched_until_ = now + kWatchedFor;
   if (news) look_soon();
 }
 
@@ -216,8 +220,8 @@ void Guest::look_soon() noexcept {
 }
 
 Duration Guest::pause() const {
-  bool const looked_at = looked_at_ && services_.runtime().now() < *looked_at_ + kLookedAtFor;
-  return computes_ || looked_at ? kLook : kCalmLook;
+  bool const watched = services_.runtime().now() < watched_until_;
+  return computes_ || watched ? kLook : kCalmLook;
 }
 
 void Guest::judge() {
@@ -243,7 +247,7 @@ Co<void> Guest::watch() {
   auto& runtime = services_.runtime();
   co_await recall_traffic();
   TimePoint file_at{}, machine_at{}, traffic_at{};
-  looked_at_ = runtime.now();  // the sensors' first answers are waited for
+  watched_until_ = runtime.now() + kWatchedFor;  // the sensors' first answers are waited for
   for (;;) {
     traffic_.look(services_.socket_bytes(), runtime.unix_time());
     if (due(traffic_at, runtime.now(), kTrafficEvery)) keep_traffic();

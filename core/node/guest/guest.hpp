@@ -17,7 +17,7 @@
 
 namespace waggle::node {
 
-/// Looks at the machine once a second while a task computes or somebody looks at us, else every
+/// Looks at the machine once a second while a task computes or somebody watches us, else every
 /// ten; follows waggle.toml as it is edited, and says whether to compute and how much. Thread: the
 /// network thread; the sensors have their own.
 class Guest {
@@ -59,7 +59,7 @@ class Guest {
 
   /// waggle.toml was changed: looks at it now, and calls `followed` once what it says holds.
   void look_at_file(std::function<void()> followed = {});
-  /// Somebody reads view() and machine(): for a while they are kept newer.
+  /// Somebody reads view() and machine(); who does so again and again finds them newer.
   void looked_at();
 
  private:
@@ -105,6 +105,7 @@ class Guest {
   std::optional<TimePoint> blind_since_;  ///< none tells whether somebody is there
   bool blindness_said_ = false;
   std::optional<TimePoint> looked_at_;
+  TimePoint watched_until_{};
   bool look_soon_ = false;
   std::vector<std::function<void()>> file_soon_;  ///< whoever waits for a look at the file
   Signal soon_;
