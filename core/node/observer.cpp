@@ -94,6 +94,8 @@ Observer::Observer(Services& services, JobRunner& runner, Snapshots& into)
 
 void Observer::begin() {
   publish();
+  // Nothing is known but who we are: whoever asks waits for the next.
+  into_.outdate();
   scope_.spawn("observer", serve());
   into_.made_by([this, executor = services_.runtime().executor()] {
     asio::post(executor, [this] {
@@ -161,6 +163,7 @@ Co<void> Observer::serve() {
   auto& runtime = services_.runtime();
   auto ledger_read = runtime.now();
   co_await read_ledger();
+  publish();
   for (;;) {
     while (!wanted_) {
       auto const woken = co_await wants_.wait();

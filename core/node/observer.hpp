@@ -22,7 +22,8 @@ class Observer {
   ~Observer();
   [[nodiscard]] Co<void> close();
 
-  /// Makes the first one at once, without the contribution, and then those that are asked for.
+  /// Makes the first one at once, which tells who we are, a whole one once the ledger was read, and
+  /// then those that are asked for.
   void begin();
 
   /// Adds to each snapshot what others know.
