@@ -33,7 +33,7 @@ class SwitchSource final : public ui::Source {
   void keep(std::string name, std::string value) override;
   [[nodiscard]] std::optional<std::string> take_trouble() override;
 
-  void in_sight(bool yes) override { here_.in_sight(yes); }
+  void attend(Attention attention) override { here_.attend(attention); }
 
   void join(std::string link) override;
   [[nodiscard]] bool can_join() const override;

@@ -90,18 +90,18 @@ void WindowSource::keep_what_was_asked() {
   local_.look();
 }
 
-void WindowSource::in_sight(bool yes) {
+void WindowSource::attend(Attention attention) {
   {
     std::lock_guard const lock(mutex_);
-    if (in_sight_ == yes) return;
-    in_sight_ = yes;
+    if (std::exchange(attention_, attention) >= attention) return;
   }
   changed_.notify_all();
 }
 
 // Under the lock. One that is waited for is looked for soon.
 std::chrono::milliseconds WindowSource::period() const {
-  if (!in_sight_ && latest_.get() != nullptr) return kOutOfSight;
+  if (latest_.get() != nullptr && attention_ == Attention::none) return kOutOfSight;
+  if (latest_.get() != nullptr && attention_ == Attention::little) return 2 * kPeriod;
   return node_ ? kPeriod / 2 : kPeriod;
 }
 
@@ -192,9 +192,9 @@ void WindowSource::work() {
     {
       std::unique_lock lock(mutex_);
       // What is asked before a node answers waits for it.
-      auto const wanted = [this, answers, sight = in_sight_] {
+      auto const wanted = [this, answers, before = attention_] {
         return stopping_ || !kept_.empty() || (answers && !commands_.empty()) ||
-               (in_sight_ && !sight);
+               attention_ > before;
       };
       changed_.wait_for(lock, period(), wanted);
       if (stopping_) return;

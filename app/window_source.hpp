@@ -38,7 +38,7 @@ class WindowSource final : public ui::Source {
   [[nodiscard]] std::optional<std::string> take_trouble() override;
   [[nodiscard]] std::shared_ptr<LocalSettings::List const> settings() override;
   void keep(std::string name, std::string value) override;
-  void in_sight(bool yes) override;
+  void attend(Attention attention) override;
   void join(std::string link) override;
   [[nodiscard]] bool can_join() const override;
   [[nodiscard]] bool own_node() const override;
@@ -70,7 +70,7 @@ class WindowSource final : public ui::Source {
   bool own_ = false;
   bool stopping_ = false;
   bool examples_wanted_ = false;
-  bool in_sight_ = true;
+  Attention attention_ = Attention::full;
   std::thread worker_;
 };
 

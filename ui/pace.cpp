@@ -120,7 +120,7 @@ bool Pace::due(double now, bool typing) const {
 
 double Pace::sleep(double now, bool typing) const {
   if (lively(now) || (typing && (blinks(now) || blinked_))) return kLook;
-  return kCalmLook;
+  return focused_ ? kFocusLook : kCalmLook;
 }
 
 }  // namespace waggle::ui

@@ -32,7 +32,8 @@ class Pace {
   /// effect, "Copied" goes away.
   static constexpr double kLively = 6;
   static constexpr double kLook = 0.25;    ///< between looks for news after a touch
-  static constexpr double kCalmLook = 1;   ///< between looks else; a node makes one a second
+  static constexpr double kFocusLook = 1;  ///< between looks else while the window has the focus
+  static constexpr double kCalmLook = 2;   ///< between looks while it has not
   static constexpr double kBlink = 10;     ///< a text cursor blinks as long after a touch
   static constexpr double kWatched = 0.9;  ///< between figures while the window has the focus
   static constexpr double kUnwatched = 5;  ///< between figures while it has not
@@ -49,6 +50,9 @@ class Pace {
   void laid_out(double now);
 
   [[nodiscard]] bool lively(double now) const { return now - touched_ < kLively; }
+
+  /// Whether somebody works with the window, or may be about to.
+  [[nodiscard]] bool attended(double now) const { return focused_ || lively(now); }
 
   [[nodiscard]] bool blinks(double now) const { return now - touched_ < kBlink; }
 

@@ -33,8 +33,10 @@ class Source {
   /// Changes a setting of this machine's waggle.toml, whichever node is looked at.
   virtual void keep(std::string name, std::string value) = 0;
 
-  /// Whether a person can see the window; what nobody sees may be a few seconds old.
-  virtual void in_sight(bool yes) = 0;
+  /// How new snapshot() is to be: nobody sees the window, somebody has it before them, or works
+  /// with it.
+  enum class Attention { none, little, full };
+  virtual void attend(Attention attention) = 0;
 
   /// Begins to train the task of a link, in this process.
   virtual void join(std::string link) = 0;

@@ -341,7 +341,9 @@ Status run(Source& source, RunOptions options) {
     if (loop.options.stop && loop.options.stop()) break;
     bool const wanted = left > 0 || loop.exposed || pace.due(glfwGetTime(), typing);
     if (wanted) hidden = loop.hidden();
-    source.in_sight(!hidden);
+    source.attend(hidden                         ? Source::Attention::none
+                  : pace.attended(glfwGetTime()) ? Source::Attention::full
+                                                 : Source::Attention::little);
     if (!wanted || hidden) continue;
     if (left == 0) {
       loop.refresh();

@@ -20,6 +20,9 @@ constexpr Duration kWithdrawTimeout = std::chrono::seconds(1);
 // Two fetches are never closer, whoever asks.
 constexpr Duration kFetchPause = std::chrono::milliseconds(100);
 
+// Seconds. Who takes no part looks now and then only, and sleeps meanwhile.
+constexpr double kSilentFetch = 30;
+
 }  // namespace
 
 ProgressTracker::ProgressTracker(net::Host& host,
@@ -221,9 +224,9 @@ Co<void> ProgressTracker::fetch_loop() {
       log::debug("optim", "progress not fetched: ", fetched.error().detail);
     }
     auto const now = view();
-    // Who takes no part looks as rarely as it may.
     auto const& [min, max] = std::pair(options_.refresh.min, options_.refresh.max);
-    double const wait = silent_ ? max : std::clamp(now.progress.next_fetch - dht_.time(), min, max);
+    double const wait =
+        silent_ ? kSilentFetch : std::clamp(now.progress.next_fetch - dht_.time(), min, max);
     while (runtime_.now() < began + kFetchPause ||
            (!fetch_soon_ && runtime_.now() < began + seconds(wait))) {
       auto const until = fetch_soon_ ? began + kFetchPause : began + seconds(wait);

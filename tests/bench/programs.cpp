@@ -36,8 +36,6 @@ std::vector<std::string> stat_of(pid_t pid) {
 }
 
 constexpr std::size_t kParent = 1;
-constexpr std::size_t kUserTicks = 11;
-constexpr std::size_t kSystemTicks = 12;
 constexpr std::size_t kResidentPages = 21;
 
 double number(std::vector<std::string> const& fields, std::size_t at) {
@@ -101,13 +99,19 @@ std::vector<pid_t> Program::family() const {
   return members;
 }
 
+// By the scheduler's nanoseconds: who wakes for a fraction of a millisecond is charged whole ticks
+// of 10 ms in /proc/PID/stat, or none.
 double Program::cpu_seconds() const {
-  double ticks = 0;
-  for (auto const pid : family()) {
-    auto const fields = stat_of(pid);
-    ticks += number(fields, kUserTicks) + number(fields, kSystemTicks);
-  }
-  return ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  double nanoseconds = 0;
+  std::error_code ec;
+  for (auto const pid : family())
+    for (auto const& thread :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", ec)) {
+      std::ifstream in(thread.path() / "schedstat");
+      double on_processor = 0;
+      if (in >> on_processor) nanoseconds += on_processor;
+    }
+  return nanoseconds / 1e9;
 }
 
 double Program::resident_bytes() const {
