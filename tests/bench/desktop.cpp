@@ -185,7 +185,7 @@ void paused_node(Rows& rows, fs::path const& data_dir, Program& node, Display co
   double const bare = bare_frame_seconds(data_dir.parent_path(), display);
   auto const said = data_dir.parent_path() / "window.json";
   Program shown(window(data_dir), said, display.environment);
-  sleep_seconds(5);
+  sleep_seconds(10);  // who opens a window looks at it: it is lively for six seconds
   double const idle = cores_used(shown, kLook);
   shown.end();
   auto const times = last_object(said);
