@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/fd.hpp"
+#include "core/base/log.hpp"
 
 namespace waggle::app::signals {
 namespace {
@@ -55,7 +57,13 @@ bool last_was_term() noexcept {
 
 Listener::Listener(std::function<void()> came) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return;  // a signal is counted still
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    log::warning("app",
+                 "no pipe for signals (",
+                 std::strerror(errno),
+                 "): the first Ctrl-C does nothing, the second ends at once");
+    return;
+  }
   bell = ends[1];
   thread_ = std::thread([from = Fd(ends[0]), came = std::move(came)] {
     pthread_setname_np(pthread_self(), "signals");

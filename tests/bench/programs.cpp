@@ -104,13 +104,15 @@ std::vector<pid_t> Program::family() const {
 double Program::cpu_seconds() const {
   double nanoseconds = 0;
   std::error_code ec;
-  for (auto const pid : family())
-    for (auto const& thread :
-         std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", ec)) {
-      std::ifstream in(thread.path() / "schedstat");
+  for (auto const pid : family()) {
+    // A process may end while it is looked at.
+    std::filesystem::directory_iterator thread("/proc/" + std::to_string(pid) + "/task", ec);
+    for (; !ec && thread != std::filesystem::directory_iterator(); thread.increment(ec)) {
+      std::ifstream in(thread->path() / "schedstat");
       double on_processor = 0;
       if (in >> on_processor) nanoseconds += on_processor;
     }
+  }
   return nanoseconds / 1e9;
 }
 
