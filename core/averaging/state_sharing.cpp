@@ -26,6 +26,8 @@ constexpr std::size_t kMaxRpcDownloadsPerPeer = 2;
 constexpr int kMaxResumes = 3;  ///< without progress in between
 constexpr Duration kStoreTime = std::chrono::seconds(10);
 constexpr Duration kWithdrawTime = std::chrono::seconds(2);
+// So long a killed donor may be named still. hivemind declares each 30 seconds for 30.
+constexpr Duration kLongestDeclared = std::chrono::minutes(2);
 
 }  // namespace
 
@@ -60,6 +62,8 @@ struct StateSharing::State {
 
   [[nodiscard]] dht::Id key() const { return dht::Id::of_text(options.prefix + ".all_averagers"); }
 
+  /// What the DHT takes in place of our last record, and no earlier than this.
+  [[nodiscard]] double later_than_declared(double expiration) const;
   Co<void> hash_and_declare();
   Co<void> store(wire::Msgpack value, double expiration, Duration patience);
   Co<Status> serve(net::rpc::ServerCall& call);
@@ -87,17 +91,24 @@ Co<void> StateSharing::State::store(wire::Msgpack value, double expiration, Dura
     log::debug("averaging", "advertising our state: ", stored.error().detail);
 }
 
-// Hashes each new snapshot, then says in the DHT that we have it, and again before the record ends.
+double StateSharing::State::later_than_declared(double expiration) const {
+  return std::max(expiration, std::nextafter(declared, std::numeric_limits<double>::infinity()));
+}
+
+// Hashes each new snapshot, then says in the DHT that we have it, and again before the record ends:
+// ever more seldom while it stays the same, so that who trains nothing sleeps.
 Co<void> StateSharing::State::hash_and_declare() {
+  Duration lasts{};
   for (;;) {
     auto const snapshot = latest;
     if (!served.empty() && served.front().snapshot == snapshot) {
       if (options.serve) {
-        declared = dht.time() + to_seconds(options.declare_period);
+        declared = later_than_declared(dht.time() + to_seconds(lasts));
         wire::Msgpack priority(static_cast<double>(snapshot->epoch));
         co_await store(std::move(priority), declared, kStoreTime);
       }
-      auto const renew = runtime.now() + options.declare_period * 2 / 3;
+      auto const renew = runtime.now() + lasts * 2 / 3;
+      lasts = std::min(2 * lasts, kLongestDeclared);
       Status waited = ok();
       while (waited && latest == snapshot) waited = co_await changed.wait(renew);
       if (!waited && waited.error().code == Errc::cancelled) co_return;
@@ -110,6 +121,7 @@ Co<void> StateSharing::State::hash_and_declare() {
     }
     auto hash = [snapshot] { return crypto::sha256(std::as_bytes(std::span(snapshot->values))); };
     auto const digest = co_await on(compute, runtime, std::move(hash));
+    lasts = options.declare_period;
     served.push_front({snapshot, digest});
     while (served.size() > kKept) served.pop_back();
   }
@@ -270,8 +282,7 @@ Co<void> StateSharing::close() {
   co_await state->scope.close();
   if (withdraw) {
     // hivemind overwrites with nil, so that nobody asks us any more.
-    auto const after = std::nextafter(state->declared, std::numeric_limits<double>::infinity());
-    co_await state->store(wire::Msgpack(), after, kWithdrawTime);
+    co_await state->store(wire::Msgpack(), state->later_than_declared(0), kWithdrawTime);
   }
 }
 

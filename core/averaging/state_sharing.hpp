@@ -31,7 +31,7 @@ struct StateSharingOptions {
   std::string prefix;  ///< "<run_id>_state_averager"
   std::string class_name = "TrainingStateAverager";
   compress::Policy compression{compress::CompressionType::none};
-  Duration declare_period = std::chrono::seconds(30);
+  Duration declare_period = std::chrono::seconds(30);  ///< of a new state; longer while it stays
   Duration request_timeout = std::chrono::seconds(15);
   bool serve = true;  ///< false in client mode
 };

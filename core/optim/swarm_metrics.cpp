@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kFields = 5;
 constexpr Duration kEvery = std::chrono::seconds(30);
-constexpr Duration kFirst = std::chrono::seconds(5);
+// While no epoch of ours ends: what others say of theirs is read with ours alone.
+constexpr Duration kSeldom = std::chrono::minutes(3);
 constexpr Duration kTimeout = std::chrono::seconds(10);
 // Counts in others' records are only divided by and compared; larger ones are no counts.
 constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;
@@ -82,6 +83,7 @@ SwarmMetrics::SwarmMetrics(dht::Dht& dht, crypto::RecordKey const& key, std::str
       runtime_(dht.host().runtime()),
       key_(dht::Id::of_text(cat(run_id, "_metrics"))),
       subkey_(progress_subkey(key.openssh_public())),
+      ended_(runtime_),
       scope_(runtime_) {
   std::vector<dht::KeySchema> schemas{dht::metrics_schema(run_id)};
   schema_ = dht_.add_validator(std::make_shared<dht::SchemaValidator>(std::move(schemas)));
@@ -97,7 +99,9 @@ Co<void> SwarmMetrics::close() {
 
 void SwarmMetrics::ended(LocalMetrics ours) {
   // An epoch to which we gave nothing says nothing.
-  if (ours.mini_steps > 0 && std::isfinite(ours.loss)) ours_ = ours;
+  if (ours.mini_steps == 0 || !std::isfinite(ours.loss)) return;
+  ours_ = ours;
+  ended_.notify_all();
 }
 
 std::optional<SwarmLoss> SwarmMetrics::loss() const {
@@ -108,8 +112,10 @@ std::optional<SwarmLoss> SwarmMetrics::loss() const {
 }
 
 Co<void> SwarmMetrics::work() {
-  auto const first = co_await runtime_.sleep_for(kFirst);
-  if (!first) co_return;
+  while (!ours_) {
+    auto const woken = co_await ended_.wait();
+    if (!woken) co_return;
+  }
   for (;;) {
     auto const told = co_await tell();
     if (!told && told.error().code == Errc::cancelled) co_return;
@@ -117,13 +123,20 @@ Co<void> SwarmMetrics::work() {
     if (!seen && seen.error().code == Errc::cancelled) co_return;
     if (!told) log::debug("optim", "metrics not stored: ", told.error().detail);
     if (!seen) log::debug("optim", "metrics not read: ", seen.error().detail);
-    auto const slept = co_await runtime_.sleep_for(kEvery);
-    if (!slept) co_return;
+    auto const began = runtime_.now();
+    while (runtime_.now() < began + (news() ? kEvery : kSeldom)) {
+      auto const woken = co_await ended_.wait(began + (news() ? kEvery : kSeldom));
+      if (!woken && woken.error().code == Errc::cancelled) co_return;
+    }
   }
 }
 
+bool SwarmMetrics::news() const {
+  return ours_->step != told_;
+}
+
 Co<Status> SwarmMetrics::tell() {
-  if (!ours_ || ours_->step == told_) co_return ok();
+  if (!news()) co_return ok();
   auto const step = ours_->step;
   dht::Record record;
   record.key = key_;

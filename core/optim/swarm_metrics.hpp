@@ -40,7 +40,8 @@ struct SwarmLoss {
 [[nodiscard]] std::optional<SwarmLoss> swarm_loss(std::span<LocalMetrics const> claims,
                                                   std::int64_t our_epoch);
 
-/// Tells the swarm our loss and learns the others', a record and a search every half minute.
+/// Tells the swarm our loss and learns the others', a record and a search every half minute; while
+/// no epoch of ours ends, only a search every three.
 /// Needs the record key's validator on the DHT, which the optimizer puts there. Thread: the network
 /// thread.
 class SwarmMetrics {
@@ -60,6 +61,7 @@ class SwarmMetrics {
 
  private:
   [[nodiscard]] Co<void> work();
+  [[nodiscard]] bool news() const;  ///< an epoch of ours that was not told; there is one of ours
   [[nodiscard]] Co<Status> tell();
   [[nodiscard]] Co<Status> look();
 
@@ -69,6 +71,7 @@ class SwarmMetrics {
   Bytes subkey_;
   net::Registration schema_;
   std::optional<LocalMetrics> ours_;
+  Signal ended_;
   std::int64_t told_ = -1;
   std::vector<LocalMetrics> claims_;
   Scope scope_;

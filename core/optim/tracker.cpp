@@ -178,7 +178,7 @@ Co<void> ProgressTracker::publish_loop() {
   auto const half = seconds(options_.expiration / 2);
   for (;;) {
     while (!dirty_ && !withdraw_) {
-      auto const waited = co_await publish_wanted_.wait(last + half);
+      auto const waited = co_await publish_wanted_.wait(silent_ ? kNoDeadline : last + half);
       if (waited) continue;
       if (waited.error().code == Errc::cancelled) co_return;
       break;

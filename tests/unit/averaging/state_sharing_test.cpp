@@ -179,6 +179,41 @@ TEST_CASE("StateSharing: takes hivemind's call where the donor does not know our
   s.swarm.world.run(scenario(s, donor.host->self()));
 }
 
+TEST_CASE("StateSharing: a state that stays is told ever more seldom, a new one at once") {
+  Sharing s(2);
+  auto& world = s.swarm.world;
+  auto const listed = [&s, &world] {
+    std::vector<StateSharing::Donor> found;
+    auto look = [&s, &found](TimePoint deadline) -> Co<void> {
+      auto const donors = co_await s.sharing[0]->donors(deadline);
+      REQUIRE(donors);
+      found = *donors;
+    };
+    world.run(look(world.now() + 5s));
+    return found;
+  };
+  s.sharing[1]->publish(snapshot(4));
+  auto const& counters = s.swarm.peers[0]->dht->counters();
+  std::uint64_t told_first = 0;
+  for (int look = 0; look < 60; ++look) {
+    world.run_for(10s);
+    CHECK(listed().size() == 1);
+    if (look == 5) told_first = counters.stores_served;
+  }
+  // In the last nine minutes each 80 seconds, not each 20.
+  auto const told = counters.stores_served - told_first;
+  CHECK(told >= 6);
+  CHECK(told <= 8);
+
+  s.sharing[1]->publish(snapshot(5));
+  world.run_for(1s);
+  auto const now = listed();
+  REQUIRE(now.size() == 1);
+  CHECK(now[0].priority == 5);
+  world.run(s.sharing[1]->close());
+  CHECK(listed().empty());
+}
+
 TEST_CASE("StateSharing: a download that breaks off resumes where it was, also across an epoch") {
   sim::Links links = sim::links::lan();
   links.bytes_per_second = 1'000'000;

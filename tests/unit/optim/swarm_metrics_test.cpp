@@ -5,10 +5,14 @@
 
 #include <doctest/doctest.h>
 
+#include "core/dht/rsa_validator.hpp"
 #include "core/dht/schema_validator.hpp"
+
+#include "tests/unit/optim/swarm.hpp"
 
 using namespace waggle;
 using namespace waggle::optim;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -22,6 +26,19 @@ wire::Msgpack with(std::string const& field, wire::Msgpack value) {
     if (*key.get<std::string>() == field) old = std::move(value);
   return map;
 }
+
+struct Teller {
+  Teller(test::OptimSwarm& swarm, std::size_t n) : peer(swarm.add_bare()) {
+    std::shared_ptr<crypto::RecordKey const> const key(std::shared_ptr<void>(),
+                                                       &test::record_key(n));
+    signing = peer.dht->add_validator(std::make_shared<dht::RsaValidator>(key));
+    metrics = std::make_unique<SwarmMetrics>(*peer.dht, *key, "toy");
+  }
+
+  test::OptimSwarm::Peer& peer;
+  net::Registration signing;
+  std::unique_ptr<SwarmMetrics> metrics;
+};
 
 }  // namespace
 
@@ -72,5 +89,36 @@ TEST_SUITE("SwarmMetrics") {
     CHECK(!swarm_loss({}, 5));
     std::vector<LocalMetrics> const far{claim(1000, 0.5)};
     CHECK(!swarm_loss(far, 5));
+  }
+
+  TEST_CASE(
+      "peers learn of each other's losses; who ends no epoch looks seldom, who does at once") {
+    test::OptimSwarm swarm(70);
+    Teller a(swarm, 0);
+    Teller b(swarm, 1);
+    constexpr std::uint64_t kOwnSearches = 2;  // the DHT's, each five minutes
+    auto const searches = [&b] { return b.peer.dht->counters().searches; };
+    auto const before = searches();
+    swarm.run_for(600s);
+    // Without a loss of ours there is nothing to compare: the DHT's own searches only.
+    CHECK(searches() - before <= kOwnSearches * 2);
+    a.metrics->ended(claim(7, 0.5));
+    swarm.run_for(1s);
+    b.metrics->ended(claim(7, 0.7));
+    swarm.run_for(1s);
+    REQUIRE(b.metrics->loss());
+    CHECK(b.metrics->loss()->peers == 2);
+    CHECK(b.metrics->loss()->loss == doctest::Approx(0.6));
+
+    auto const told = searches();
+    swarm.run_for(900s);
+    CHECK(searches() - told >= 5);
+    CHECK(searches() - told <= 5 + kOwnSearches * 3);
+    a.metrics->ended(claim(8, 0.3));
+    b.metrics->ended(claim(8, 0.5));
+    swarm.run_for(31s);
+    CHECK(b.metrics->loss()->loss == doctest::Approx(0.4));
+    swarm.world.run(a.metrics->close());
+    swarm.world.run(b.metrics->close());
   }
 }
