@@ -45,10 +45,30 @@ struct Folder {
   Folder& operator=(Folder const&) = delete;
 };
 
-/// Fashion-MNIST with a ResNet of this depth and width. Without test pictures: an evaluation now
-/// and then would be the largest difference between two turns.
+/// Big-endian, as MNIST's idx files are.
+void put(std::ofstream& out, std::uint32_t word) {
+  for (int shift = 24; shift >= 0; shift -= 8) out.put(static_cast<char>(word >> shift & 0xff));
+}
+
+/// A few grey pictures to test with: an evaluation of ten thousand, now in this turn and now in
+/// that, would be the largest difference between two turns.
+void write_few_pictures(fs::path const& folder) {
+  constexpr std::uint32_t kPictures = 32;
+  constexpr std::uint32_t kSide = 28;
+  std::ofstream images(folder / "few-images");
+  for (auto const word : {0x803U, kPictures, kSide, kSide}) put(images, word);
+  images << std::string(kPictures * kSide * kSide, 'x');
+  std::ofstream labels(folder / "few-labels");
+  for (auto const word : {0x801U, kPictures}) put(labels, word);
+  labels << std::string(kPictures, '\0');
+}
+
+/// Fashion-MNIST's training pictures, and a task with a ResNet of this depth and width.
 fs::path lay_out(fs::path const& folder, int depth, int width, char const* state_codec) {
   fs::create_directories(folder);
+  for (auto const* name : {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz"})
+    fs::create_symlink(fs::path(kData) / name, folder / name);
+  write_few_pictures(folder);
   auto const file = folder / "task.toml";
   std::ofstream(file)
       << "[task]\nprefix = \"bench\"\ntitle = \"Bench\"\n"
@@ -58,6 +78,7 @@ fs::path lay_out(fs::path const& folder, int depth, int width, char const* state
       << "\nstem = \"cifar-s2\"\nin_channels = 1\nclasses = 10\n"
          "[data]\nformat = \"idx-images\"\n"
          "train = [\"train-images-idx3-ubyte.gz\", \"train-labels-idx1-ubyte.gz\"]\n"
+         "test = [\"few-images\", \"few-labels\"]\n"
          "licence = \"MIT\"\nmean = [0.286]\nstd = [0.353]\n"
          "[train]\noptimizer = \"sgd\"\nlearning_rate = 0.05\nmomentum = 0.9\n"
          "micro_batch = 16\n"
@@ -72,7 +93,7 @@ std::vector<std::string> publish(fs::path const& toml, fs::path const& data_dir)
           "publish",
           toml,
           "--files",
-          kData,
+          toml.parent_path(),
           "--run",
           "--host",
           "127.0.0.1",
@@ -138,13 +159,14 @@ struct Count {
 };
 
 Count next_count(fs::path const& data_dir) {
+  constexpr double kPoll = 0.02;
   double const before = samples_given(data_dir);
-  Count count{before, monotonic_seconds()};
-  (void)until(kPatience, [&] {
-    count = {samples_given(data_dir), monotonic_seconds()};
-    return count.samples > before;
-  });
-  return count;
+  double const deadline = monotonic_seconds() + kPatience;
+  for (;;) {
+    Count const count{samples_given(data_dir), monotonic_seconds()};
+    if (count.samples > before || count.at > deadline) return count;
+    sleep_seconds(kPoll);
+  }
 }
 
 double samples_a_second(fs::path const& data_dir, double seconds) {
