@@ -50,8 +50,9 @@ struct Probation {
 };
 
 /// The state machine behind CollaborativeOptimizer; its parts by file: collaborative_optimizer.cpp
-/// (the loop), transition.cpp (from one epoch to the next), delayed.cpp (the same while training
-/// goes on), rounds.cpp (groups and averages), catch_up.cpp (states from donors).
+/// (the loop), batches.cpp (training), transition.cpp (from one epoch to the next), delayed.cpp
+/// (the same while training goes on), rounds.cpp (groups and averages), catch_up.cpp (states from
+/// donors), leaving.cpp (the last average).
 struct CollaborativeOptimizer::State {
   State(net::Host& host,
         dht::Dht& dht,
@@ -63,11 +64,13 @@ struct CollaborativeOptimizer::State {
   // collaborative_optimizer.cpp
   Co<Status> run(std::int64_t start, std::function<bool(EpochReport const&)> stop_after);
   Co<Status> settle_in();
+  Co<Status> wait_while_paused();
+  [[nodiscard]] bool ready(View const& view) const;
+
+  // batches.cpp
   Co<Status> train_one_batch();
   Co<Status> trainer_lost(Error why);
   Co<Status> roll_back(std::string why);
-  Co<Status> wait_while_paused();
-  [[nodiscard]] bool ready(View const& view) const;
   [[nodiscard]] bool too_late_for_a_batch(View const& view) const;
   Co<Status> wait_for_the_end(View const& view);
 
@@ -99,8 +102,6 @@ struct CollaborativeOptimizer::State {
   void begin_searches(View const& view);
   void begin_gradient_search(std::int64_t ending);
   void begin_state_search(std::int64_t next_epoch);
-  Co<void> wait_for_last_group();
-  bool all_go_on(std::span<Standing const> before);
   void wait_no_more(std::span<PeerId const> missing);
   void prepare_next_rounds(averaging::Group const& group, std::int64_t next_epoch);
   [[nodiscard]] bool leaves_searches_alone(View const& view) const;
@@ -125,6 +126,11 @@ struct CollaborativeOptimizer::State {
       View const& view, std::vector<averaging::StateSharing::Donor> const& declared) const;
   [[nodiscard]] std::int64_t most_ahead(View const& view) const;
   void refuse_donor(PeerId const& donor, std::string why);
+
+  // leaving.cpp
+  Co<void> average_last_state();
+  Co<void> wait_for_last_group();
+  [[nodiscard]] bool all_go_on(std::span<Standing const> before);
 
   void say(std::string what) { phase = std::move(what); }
 
