@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/base/assert.hpp"
-#include "core/base/log.hpp"
 #include "core/base/text.hpp"
 #include "core/crypto/peer_id.hpp"
 #include "core/net/detail/swarm_state.hpp"
@@ -13,9 +12,6 @@
 namespace waggle::net {
 namespace {
 
-// Handlers come in bursts (a task brings a dozen); one push tells them all.
-constexpr Duration kPushDelay = std::chrono::milliseconds(50);
-constexpr Duration kRefresh = std::chrono::minutes(10);
 constexpr Duration kCloseTime = std::chrono::seconds(1);
 
 Co<void> serve_ping(Runtime& runtime, Incoming incoming) {
@@ -42,34 +38,6 @@ Swarm::Swarm(Runtime& runtime,
 Swarm::~Swarm() {
   state_->registry->owner = nullptr;
   WAGGLE_ASSERT(state_->scope.size() == 0, "a Swarm is closed before it is destroyed");
-}
-
-Status Swarm::listen() {
-  State& s = *state_;
-  if (s.options.listen_host.empty()) return ok();
-  Error last{Errc::io, "no port"};
-  int const ports = s.options.listen_port == 0 ? 1 : kListenPorts;
-  for (int i = 0; i < ports && s.options.listen_port + i <= 65535; ++i) {
-    auto const port = static_cast<std::uint16_t>(s.options.listen_port + i);
-    auto listener = TcpListener::bind(s.runtime, s.options.listen_host, port, s.total);
-    if (!listener) {
-      last = std::move(listener).error();
-      if (last.code == Errc::invalid) break;
-      continue;
-    }
-    s.listener = *std::move(listener);
-    if (i > 0)
-      log::info(
-          "net", "port ", s.options.listen_port, " is busy, listening on ", s.listener->port());
-    s.scope.spawn("accept", s.accept_loop());
-    s.changed_protocols_or_addresses();
-    return ok();
-  }
-  return last;
-}
-
-std::uint16_t Swarm::listen_port() const noexcept {
-  return state_->listener ? state_->listener->port() : std::uint16_t{0};
 }
 
 Co<void> Swarm::close() {
@@ -255,97 +223,6 @@ std::uint64_t Swarm::socket_bytes_out() const noexcept {
 
 std::uint64_t Swarm::socket_bytes_in() const noexcept {
   return state_->total->in;
-}
-
-void Swarm::State::changed_protocols_or_addresses() {
-  ++version;
-  changed.notify_all();
-}
-
-std::vector<std::string> Swarm::State::protocols() const {
-  std::vector<std::string> names{std::string(identify::kProtocol),
-                                 std::string(identify::kPushProtocol)};
-  for (auto const& [name, handler] : registry->handlers) names.push_back(name);
-  return names;
-}
-
-std::vector<wire::Multiaddr> Swarm::State::addresses() const {
-  if (!options.announce.empty()) return options.announce;
-  std::vector<wire::Multiaddr> all;
-  if (listener) {
-    std::vector<std::string> hosts{options.listen_host};
-    if (options.listen_host == "0.0.0.0") hosts = interface_addresses(false);
-    if (options.listen_host == "::") hosts = interface_addresses(true);
-    for (auto const& host : hosts)
-      if (auto address = wire::Multiaddr::tcp(host, listener->port()))
-        all.push_back(*std::move(address));
-  }
-  all.insert(all.end(), external.begin(), external.end());
-  return all;
-}
-
-Co<void> Swarm::State::accept_loop() {
-  constexpr Duration kPause = std::chrono::milliseconds(100);
-  for (;;) {
-    auto socket = co_await listener->accept();
-    if (!socket) {
-      if (socket.error().code != Errc::io) co_return;
-      log::warning("net", socket.error().detail);
-      auto const slept = co_await runtime.sleep_for(kPause);
-      if (!slept) co_return;
-      continue;
-    }
-    // In a flood the oldest is most likely the one that will never finish.
-    if (pending.size() >= options.max_pending_inbound) {
-      pending.front().abort();
-      *pending.front().listed = false;
-      pending.pop_front();
-    }
-    scope.spawn("inbound upgrade", accept_one(*std::move(socket)));
-  }
-}
-
-Co<void> Swarm::State::accept_one(std::unique_ptr<TcpStream> socket) {
-  auto const remote = socket->remote();
-  auto traffic = socket->traffic();
-  auto const token = std::make_shared<bool>(true);
-  auto const entry = pending.insert(pending.end(), Pending{socket->breaker(), token});
-  std::unique_ptr<Stream> pipe = std::move(socket);
-  auto secured = co_await upgrade(runtime,
-                                  std::move(pipe),
-                                  NoiseHandshake::Role::responder,
-                                  identity,
-                                  std::nullopt,
-                                  runtime.now() + kUpgradeTime);
-  if (*token) pending.erase(entry);
-  if (!secured) {
-    log::debug("net", "inbound ", remote.text(), ": ", secured.error().detail);
-    co_return;
-  }
-  auto const added = add_connection(*std::move(secured), remote, false, std::move(traffic));
-  if (!added) log::debug("net", "inbound ", remote.text(), ": ", added.error().detail);
-}
-
-Co<void> Swarm::State::push_loop() {
-  for (;;) {
-    auto const waited = co_await changed.wait();
-    if (!waited) co_return;
-    auto const slept = co_await runtime.sleep_for(kPushDelay);
-    if (!slept) co_return;
-    for (auto const& [peer, all] : connections)
-      for (auto const& connection : all) start_push(connection);
-  }
-}
-
-// Addresses live 30 minutes in the book; those of connected peers are young again every 10.
-Co<void> Swarm::State::refresh_loop() {
-  for (;;) {
-    auto const slept = co_await runtime.sleep_for(kRefresh);
-    if (!slept) co_return;
-    for (auto const& [peer, all] : connections)
-      for (auto const& connection : all)
-        if (!connection->addresses.empty()) book.add(peer, connection->addresses, kIdentifiedTtl);
-  }
 }
 
 namespace {

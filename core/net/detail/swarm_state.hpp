@@ -34,9 +34,10 @@ constexpr Duration kMaxBackOff = std::chrono::seconds(60);
 constexpr std::size_t kMaxBackOffs = 4096;
 constexpr std::size_t kMaxObserved = 64;
 
-/// The Swarm behind its interface. Parts: swarm.cpp (interface, registry, listening),
-/// detail/swarm_dial.cpp (from a PeerId to a connection), detail/swarm_connection.cpp (what runs on
-/// a connection). All coroutines run in `scope` or in a connection's.
+/// The Swarm behind its interface. Parts: swarm.cpp (interface, registry), detail/swarm_listen.cpp
+/// (connections that others begin), detail/swarm_dial.cpp (from a PeerId to a connection),
+/// detail/swarm_connection.cpp (what runs on a connection), detail/swarm_announce.cpp (what we tell
+/// about ourselves). All coroutines run in `scope` or in a connection's.
 struct Swarm::State {
   State(Runtime& r, crypto::Identity const& i, AddressBook& b, SwarmOptions o)
       : runtime(r), identity(i), book(b), options(std::move(o)), changed(r), scope(r) {}
@@ -68,14 +69,16 @@ struct Swarm::State {
     std::shared_ptr<bool> listed;  ///< false once it was pushed out of the list
   };
 
-  // swarm.cpp
+  // detail/swarm_announce.cpp
   void changed_protocols_or_addresses();
   [[nodiscard]] std::vector<std::string> protocols() const;
   [[nodiscard]] std::vector<wire::Multiaddr> addresses() const;
-  Co<void> accept_loop();
-  Co<void> accept_one(std::unique_ptr<TcpStream> socket);
   Co<void> push_loop();
   Co<void> refresh_loop();
+
+  // detail/swarm_listen.cpp
+  Co<void> accept_loop();
+  Co<void> accept_one(std::unique_ptr<TcpStream> socket);
 
   // detail/swarm_dial.cpp
   [[nodiscard]] ConnectionPtr best(PeerId const& peer) const;
