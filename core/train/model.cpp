@@ -22,6 +22,7 @@
 #include "core/base/text.hpp"
 #include "core/base/utf8.hpp"
 #include "core/train/detail/allocator.hpp"
+#include "core/train/detail/buffers.hpp"
 #include "core/train/detail/net.hpp"
 #include "core/train/gpu.hpp"
 #include "core/train/random.hpp"
@@ -42,12 +43,6 @@ std::size_t values(std::vector<TensorSpec> const& tensors) noexcept {
   std::size_t n = 0;
   for (auto const& t : tensors) n += t.numel();
   return n;
-}
-
-Status fits(char const* name, std::span<float const> buffer, std::size_t values) {
-  if (buffer.size() == values) return ok();
-  return Error{Errc::invalid,
-               cat("a buffer of ", buffer.size(), " ", name, ", the model has ", values)};
 }
 
 void fill(std::vector<Declared> const& declared,
@@ -306,10 +301,10 @@ void Model::initialise(std::uint64_t seed,
 
 Status Model::bind(ModelBuffers buffers) {
   auto const& s = *state_;
-  WAGGLE_TRY_STATUS(fits("parameters", buffers.parameters, s.parameter_values));
+  WAGGLE_TRY_STATUS(detail::fits("parameters", buffers.parameters, s.parameter_values));
   if (!buffers.gradients.empty())
-    WAGGLE_TRY_STATUS(fits("gradients", buffers.gradients, s.parameter_values));
-  WAGGLE_TRY_STATUS(fits("extras", buffers.extras, s.extra_values));
+    WAGGLE_TRY_STATUS(detail::fits("gradients", buffers.gradients, s.parameter_values));
+  WAGGLE_TRY_STATUS(detail::fits("extras", buffers.extras, s.extra_values));
   return translated([&]() -> Status {
     state_->bind(buffers);
     return ok();

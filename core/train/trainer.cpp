@@ -11,6 +11,7 @@
 
 #include "core/base/text.hpp"
 #include "core/train/data/gunzip.hpp"
+#include "core/train/detail/buffers.hpp"
 #include "core/train/random.hpp"
 #include "core/train/schedule.hpp"
 
@@ -65,12 +66,6 @@ Result<Bytes> read_texts(std::vector<int> const& files) {
     append(all, text);
   }
   return all;
-}
-
-Status fits(char const* name, std::span<float const> buffer, std::size_t values) {
-  if (buffer.size() == values) return ok();
-  return Error{Errc::invalid,
-               cat("a buffer of ", buffer.size(), " ", name, ", the trainer needs ", values)};
 }
 
 }  // namespace
@@ -141,8 +136,8 @@ std::uint32_t Trainer::test_samples() const noexcept {
 Status Trainer::bind(TrainerBuffers buffers, bool initialise) {
   auto const gradients = model_->parameter_values();
   auto const statistics = optimizer_.statistics().size() * gradients;
-  WAGGLE_TRY_STATUS(fits("gradients", buffers.model.gradients, gradients));
-  WAGGLE_TRY_STATUS(fits("statistics", buffers.statistics, statistics));
+  WAGGLE_TRY_STATUS(detail::fits("gradients", buffers.model.gradients, gradients));
+  WAGGLE_TRY_STATUS(detail::fits("statistics", buffers.statistics, statistics));
   WAGGLE_TRY_STATUS(model_->bind(buffers.model));
   buffers_ = buffers;
   bound_ = true;

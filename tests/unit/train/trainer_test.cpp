@@ -125,18 +125,18 @@ TEST_CASE("Trainer, buffers of another size are an error that names them, and ch
   longer.push_back(1);
   auto const probed = bench.trainer->probe(longer, {}, 16);
   REQUIRE(!probed);
-  CHECK(
-      says(probed.error(), std::to_string(longer.size()) + " parameters, the model has " + values));
+  auto const needed = values + " are needed";
+  CHECK(says(probed.error(), std::to_string(longer.size()) + " parameters, " + needed));
   std::vector<float> few(3);
   auto const extras = bench.trainer->probe(bench.parameters, few, 16);
   REQUIRE(!extras);
-  CHECK(says(extras.error(), "3 extras, the model has 0"));
+  CHECK(says(extras.error(), "3 extras, 0 are needed"));
   auto const gradients = bench.trainer->bind({{bench.parameters, few, {}}, bench.statistics}, true);
   REQUIRE(!gradients);
-  CHECK(says(gradients.error(), "3 gradients, the trainer needs " + values));
+  CHECK(says(gradients.error(), "3 gradients, " + needed));
   auto const statistics = bench.trainer->bind({{bench.parameters, bench.gradients, {}}, few}, true);
   REQUIRE(!statistics);
-  CHECK(says(statistics.error(), "3 statistics, the trainer needs "));
+  CHECK(says(statistics.error(), "a buffer of 3 statistics, "));
   CHECK(bench.parameters == kept);
   auto const still = bench.trainer->evaluate(16);
   REQUIRE(still);
@@ -152,8 +152,8 @@ TEST_CASE("Trainer, whose own state cannot be bound after a probe says so and co
   REQUIRE(made);
   auto& trainer = **made;
   auto candidate = sizes.parameters;
-  auto const words =
-      "its own state: a buffer of 0 parameters, the model has " + std::to_string(candidate.size());
+  auto const words = "its own state: a buffer of 0 parameters, " +
+                     std::to_string(candidate.size()) + " are needed";
   for (auto const& failed : {trainer.probe(candidate, {}, 16), trainer.evaluate(16)}) {
     REQUIRE(!failed);
     CHECK(failed.error().detail.find(words) != std::string::npos);
