@@ -31,6 +31,33 @@ Co<bool> until_resting(Services& services, Guest& guest, bool resting) {
   co_return false;
 }
 
+// Has it look now: a calm one looks again ten seconds later.
+Co<void> look_now(Services& services, Guest& guest) {
+  bool looked = false;
+  guest.look_at_file([&looked] { looked = true; });
+  while (!looked) (void)co_await services.runtime().sleep_for(std::chrono::milliseconds(10));
+}
+
+// Whether a share that is written into the file counts within so many seconds. It is read every
+// three, if there is a look.
+Co<bool> follows(Services& services,
+                 test::Tree const& tree,
+                 Guest& guest,
+                 int share,
+                 int within,
+                 bool watched = false) {
+  auto& runtime = services.runtime();
+  // After a look that comes at once.
+  (void)co_await runtime.sleep_for(std::chrono::milliseconds(300));
+  tree.put("data/waggle.toml", "cpu_share = " + std::to_string(share) + "\n");
+  auto const end = runtime.now() + std::chrono::seconds(within);
+  while (guest.effort().duty != share / 100.0 && runtime.now() < end) {
+    if (watched) guest.looked_at();
+    (void)co_await runtime.sleep_for(std::chrono::milliseconds(50));
+  }
+  co_return guest.effort().duty == share / 100.0;
+}
+
 Options options_in(test::Tree const& tree) {
   Options options;
   options.data_dir = tree.path / "data";
@@ -192,6 +219,34 @@ TEST_SUITE("Guest") {
     };
     test::run(runtime, body(**services, tree, card));
     CHECK(card.limit() == 300'000);
+  }
+
+  TEST_CASE("a calm one looks each second again while a task computes, or somebody watches") {
+    test::Tree const tree;
+    put_supply(tree, true);
+    SystemRuntime runtime;
+    auto services = Services::open(runtime, options_in(tree));
+    REQUIRE(services);
+    auto body = [](Services& s, test::Tree const& t) -> Co<void> {
+      Guest guest(s, [] {});
+      // The first seconds count as watched.
+      (void)co_await s.runtime().sleep_for(std::chrono::milliseconds(2500));
+      co_await look_now(s, guest);
+      bool const calm = !co_await follows(s, t, guest, 90, 5);
+      CHECK(calm);
+      co_await look_now(s, guest);
+      guest.computes(true, false, "");
+      bool const at_work = co_await follows(s, t, guest, 80, 6);
+      CHECK(at_work);
+      guest.computes(false, false, "");
+      co_await look_now(s, guest);
+      guest.looked_at();
+      guest.looked_at();
+      bool const watched = co_await follows(s, t, guest, 70, 6, true);
+      CHECK(watched);
+      co_await guest.close();
+    };
+    test::run(runtime, body(**services, tree));
   }
 
   TEST_CASE("started with --always it looks, but never rests") {
