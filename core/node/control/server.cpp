@@ -19,6 +19,10 @@ constexpr Duration kLastWords = std::chrono::seconds(1);    // for a refusal to 
 constexpr std::string_view kNotPaired =
     "this machine does not know you; pair with it first: waggle pair";
 
+std::string too_many_streams() {
+  return cat("at most ", Server::kStreamsEach, " streams of one watcher");
+}
+
 }  // namespace
 
 /// One paired watcher's stream.
@@ -153,7 +157,7 @@ Co<void> Server::accept(std::weak_ptr<Server> weak, net::Incoming incoming) {
     co_return;
   }
   if (server->all_streams_ >= kMaxStreams || server->streams_[incoming.remote] >= kStreamsEach) {
-    auto const words = cat("at most ", kStreamsEach, " streams of one watcher");
+    auto const words = too_many_streams();
     co_await server->refuse(*incoming.stream, Why::busy, words);
     co_return;
   }
@@ -201,6 +205,15 @@ Co<void> Server::watch(net::Incoming& incoming, Hello hello) {
   auto const* const contact = paired_.find(incoming.remote);
   if (contact == nullptr) {
     co_await refuse(*incoming.stream, Why::not_paired, kNotPaired);
+    co_return;
+  }
+  // Those that it opened before it was paired were not counted.
+  auto const watched = std::count_if(watching_.begin(), watching_.end(), [&](auto const& other) {
+    return other->peer == incoming.remote;
+  });
+  if (watching_.size() >= kMaxStreams || static_cast<std::size_t>(watched) >= kStreamsEach) {
+    auto const words = too_many_streams();
+    co_await refuse(*incoming.stream, Why::busy, words);
     co_return;
   }
   if (hello.version < kVersion) {

@@ -271,6 +271,23 @@ TEST_SUITE("control server") {
     CHECK(std::holds_alternative<Welcome>(*pair.greets()));
   }
 
+  TEST_CASE("who opened many streams before it was paired has no more than others after") {
+    Pair pair;
+    REQUIRE(pair.machine.server->open_pairing("k7m29xq4", Right::watch));
+    std::vector<ByHand> streams(Server::kStreamsEach + 3);
+    for (auto& s : streams) pair.world.run(s.open(pair.laptop, pair.machine.host.self()));
+    REQUIRE(pair.pairs("k7m29xq4"));
+    std::size_t welcome = 0;
+    for (auto& s : streams) {
+      auto reply = nothing();
+      pair.world.run(ask(s, pair.world, hello(), reply));
+      REQUIRE(reply);
+      if (std::holds_alternative<Welcome>(*reply)) ++welcome;
+    }
+    CHECK(welcome == Server::kStreamsEach);
+    streams.clear();
+  }
+
   TEST_CASE("noise, a frame too long and a greeting in the middle end the stream") {
     Pair pair(may(kLaptop, Right::control));
     auto const write = [](ByHand& by_hand, Runtime& runtime, Bytes bytes) -> Co<void> {
