@@ -56,6 +56,8 @@ Status check(Command const& command) {
                  "pair needs a \"name\" (watch or control) and a \"value\" (the code)"};
   if (command.kind == Kind::leave && command.prefix.empty())
     return Error{Errc::invalid, "leave needs a \"prefix\""};
+  if (command.at_epoch && *command.at_epoch < 1)
+    return Error{Errc::invalid, "\"at_epoch\" is an epoch from 1 on"};
   if (command.kind == Kind::set && command.name.empty())
     return Error{Errc::invalid, "set needs a \"name\""};
   return ok();
@@ -99,7 +101,8 @@ std::string Command::to_json() const {
   for (auto const& [field, member] : kTextFields)
     if (auto const& text = this->*member; !text.empty()) json[std::string(field)] = text;
   if (at_epoch) json["at_epoch"] = *at_epoch;
-  return json.dump();
+  // What a person types may be no UTF-8.
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 bool Command::names(std::string_view operator_id, std::string_view task_prefix) const {

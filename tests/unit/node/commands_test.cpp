@@ -43,12 +43,23 @@ TEST_SUITE("Command") {
                                    "{\"command\":\"look\"}",
                                    "{\"command\":\"leave\"}",
                                    "{\"command\":\"set\",\"value\":\"true\"}",
-                                   "{\"command\":\"finish\",\"at_epoch\":\"soon\"}"}) {
+                                   "{\"command\":\"finish\",\"at_epoch\":\"soon\"}",
+                                   "{\"command\":\"finish\",\"at_epoch\":0}",
+                                   "{\"command\":\"finish\",\"at_epoch\":-7}",
+                                   "{\"command\":\"finish\",\"at_epoch\":18446744073709551615}"}) {
       CAPTURE(text);
       CHECK(!Command::from_json(text));
     }
     CHECK(Command::from_json("{\"command\":\"pause\",\"speed\":3}").error().detail.find("speed") !=
           std::string::npos);
+  }
+
+  TEST_CASE("a prefix that is no UTF-8, as a terminal may type it, is none of anybody's tasks") {
+    Command const typed{.kind = Command::Kind::pause, .prefix = "fashion\xff"};
+    auto const sent = Command::from_json(typed.to_json());
+    REQUIRE(sent);
+    CHECK(!sent->names("12D3KooW", "fashion"));
+    CHECK(!sent->prefix.empty());
   }
 
   TEST_CASE("names a task by its prefix, or by operator and prefix where two have one") {
