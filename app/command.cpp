@@ -34,4 +34,15 @@ int fail(Common const& common, Error const& error, ExitCode code) {
   return code;
 }
 
+void say_what_is_left(node::Taken const& taken) {
+  char const* left = nullptr;
+  if (taken.carried_out && !taken.kept)
+    left = "it counts already, but is not on disk yet: killed now, Waggle would not remember it";
+  else if (!taken.carried_out && taken.kept)
+    left = "it is on disk, but the running Waggle does not go by it yet";
+  else if (!taken.carried_out)
+    left = "the running Waggle has not carried it out yet; see waggle status";
+  if (left != nullptr) std::fprintf(stderr, "waggle: %s\n", left);
+}
+
 }  // namespace waggle::app

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/base/result.hpp"
+#include "core/node/commands.hpp"
 
 namespace waggle::app {
 
@@ -57,6 +58,8 @@ void add_examples(CLI::App& command, std::string const& examples);
 /// Says what went wrong on stderr ("waggle: …") or, with --json, as one object on stdout; returns
 /// `code`.
 int fail(Common const& common, Error const& error, ExitCode code = kFailed);
+/// Says on stderr what does not hold yet of a command that was taken; nothing if all does.
+void say_what_is_left(node::Taken const& taken);
 
 [[nodiscard]] inline std::filesystem::path api_socket(Common const& common) {
   return common.data_dir / "api.sock";

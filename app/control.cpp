@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <memory>
 
+#include <nlohmann/json.hpp>
+
 #include "core/node/api/api.hpp"
 
 #include "app/command.hpp"
@@ -10,6 +12,8 @@
 
 namespace waggle::app {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct Control {
   char const* word;
@@ -37,6 +41,35 @@ constexpr Control kControls[] = {
      node::Command::Kind::finish},
 };
 
+void say(Common const& common, Control const& control, Json details) {
+  if (!common.json) {
+    std::printf("%s\n", control.done);
+    return;
+  }
+  Json said = {{"ok", true}, {"state", control.done}};
+  said.update(details);
+  std::printf("%s\n", said.dump().c_str());
+}
+
+int here(Common const& common, Control const& control, node::Command const& request) {
+  auto const taken = node::api_post(api_socket(common), request);
+  if (!taken) return fail(common, taken.error());
+  say(common, control, {{"carried_out", taken->carried_out}, {"kept", taken->kept}});
+  say_what_is_left(*taken);
+  return kDone;
+}
+
+// Another machine answers before it knows what is kept.
+int there(Common const& common,
+          Control const& control,
+          std::string const& on,
+          node::Command const& request) {
+  auto const given = give_to(common, on, request);
+  if (!given) return fail(common, given.error());
+  say(common, control, Json::object());
+  return kDone;
+}
+
 }  // namespace
 
 void add_control(CLI::App& app, Common& common, Action& chosen) {
@@ -59,11 +92,8 @@ void add_control(CLI::App& app, Common& common, Action& chosen) {
     add_on(*command, *on);
     command->callback([&common, &chosen, request, on, &control] {
       chosen = [&common, request, on, &control] {
-        auto const sent = on->empty() ? node::api_post(api_socket(common), *request)
-                                      : give_to(common, *on, *request);
-        if (!sent) return fail(common, sent.error());
-        std::printf(common.json ? "{\"ok\":true,\"state\":\"%s\"}\n" : "%s\n", control.done);
-        return static_cast<int>(kDone);
+        return on->empty() ? here(common, control, *request)
+                           : there(common, control, *on, *request);
       };
     });
   }

@@ -116,8 +116,10 @@ int remove(Common const& common, std::string const& wanted) {
               found.empty() ? cat("no machine ", wanted, " may watch this one: waggle pair --list")
                             : cat("several machines are called ", wanted, "; give the PeerID")});
   auto const& peer_id = found.front().peer_id;
-  auto done = node::api_post(api_socket(common), {.kind = Command::Kind::unpair, .value = peer_id});
-  if (!done && done.error().code == Errc::not_found) done = remove_from_file(common, peer_id);
+  auto const sent =
+      node::api_post(api_socket(common), {.kind = Command::Kind::unpair, .value = peer_id});
+  auto done = sent ? ok() : Status(sent.error());
+  if (!sent && sent.error().code == Errc::not_found) done = remove_from_file(common, peer_id);
   if (!done) return fail(common, done.error());
   // The node does it in its own time: soon.
   for (int i = 0; i < kLooksForTheOffer; ++i) {

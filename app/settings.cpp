@@ -80,19 +80,27 @@ std::string when_it_counts(Common const& common, node::Setting const& setting) {
 int set(Common const& common, std::string const& name, std::string const& value) {
   auto const* const setting = node::find_setting(name);
   // The node writes its own file, which may belong to another user than the one who asks.
-  auto done = node::api_post(api_socket(common),
-                             {.kind = node::Command::Kind::set, .name = name, .value = value});
-  if (!done && done.error().code == Errc::not_found)
-    done = node::change_setting(common.data_dir, name, value);
-  if (!done) return fail(common, done.error());
+  auto taken = node::api_post(api_socket(common),
+                              {.kind = node::Command::Kind::set, .name = name, .value = value});
+  if (!taken && taken.error().code == Errc::not_found) {
+    auto const changed = node::change_setting(common.data_dir, name, value);
+    if (!changed) return fail(common, changed.error());
+    taken = node::Taken{.carried_out = true, .kept = true};
+  }
+  if (!taken) return fail(common, taken.error());
   auto const note = setting == nullptr ? std::string() : when_it_counts(common, *setting);
   if (common.json)
     std::printf("%s\n",
-                Json({{"ok", true}, {"name", name}, {"note", note}})
+                Json({{"ok", true},
+                      {"name", name},
+                      {"note", note},
+                      {"carried_out", taken->carried_out},
+                      {"kept", taken->kept}})
                     .dump(-1, ' ', false, Json::error_handler_t::replace)
                     .c_str());
   else
     std::printf("%s is set%s%s\n", name.c_str(), note.empty() ? "" : "; ", note.c_str());
+  say_what_is_left(*taken);
   return kDone;
 }
 

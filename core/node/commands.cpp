@@ -105,6 +105,21 @@ std::string Command::to_json() const {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+Result<Taken> Taken::from_json(std::string_view text) {
+  auto const json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return Error{Errc::malformed, "a command's answer is a JSON object"};
+  auto const says = [&json](char const* name) {
+    auto const at = json.find(name);
+    return at != json.end() && at->is_boolean() && at->get<bool>();
+  };
+  return Taken{says("carried_out"), says("kept")};
+}
+
+std::string Taken::to_json() const {
+  nlohmann::ordered_json const json = {{"ok", true}, {"carried_out", carried_out}, {"kept", kept}};
+  return json.dump();
+}
+
 bool Command::names(std::string_view operator_id, std::string_view task_prefix) const {
   return prefix.empty() || prefix == task_prefix || prefix == cat(operator_id, '/', task_prefix);
 }

@@ -42,4 +42,15 @@ struct Command {
   [[nodiscard]] bool names(std::string_view operator_id, std::string_view task_prefix) const;
 };
 
+/// How far a command had come when it was answered; fields are only ever added. JSON: {"ok": true,
+/// "carried_out": true, "kept": true}.
+struct Taken {
+  bool carried_out = false;  ///< the node goes by it
+  bool kept = false;         ///< what it has changed so far is on disk, and stands after a kill
+
+  /// Errors: malformed.
+  [[nodiscard]] static Result<Taken> from_json(std::string_view text);
+  [[nodiscard]] std::string to_json() const;
+};
+
 }  // namespace waggle::node

@@ -44,14 +44,17 @@ void JobRunner::announce_start() {
       [this](std::string const& text) { events_(events::notice(services_, text)); });
 }
 
-Co<Outcome> JobRunner::run(Job job) {
-  if (auto* const monitor_job = std::get_if<MonitorJob>(&job))
+Co<Outcome> JobRunner::run(Job job, std::function<void()> begun) {
+  if (auto* const monitor_job = std::get_if<MonitorJob>(&job)) {
+    begun();
     co_return co_await monitor(std::move(*monitor_job));
+  }
   guest_ = std::make_unique<Guest>(services_, [this] { obey_guest(); });
   co_await joined_.load();
   known_ = std::make_unique<KnownTasks>(services_, joined_);
   wanted_ = std::make_unique<WantedTask>(
       services_, events_, [this](FoundTask task) { return take_up(std::move(task)); });
+  begun();
   if (auto* const train_job = std::get_if<TrainJob>(&job))
     co_return co_await train(std::move(*train_job));
   if (auto* const publish_job = std::get_if<PublishJob>(&job))

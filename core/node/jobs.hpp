@@ -26,7 +26,8 @@ class JobRunner {
 
   /// Says who we are and where we listen.
   void announce_start();
-  [[nodiscard]] Co<Outcome> run(Job job);
+  /// `begun` is called once commands are obeyed.
+  [[nodiscard]] Co<Outcome> run(Job job, std::function<void()> begun);
   [[nodiscard]] Co<void> close();
 
   void command(Command const& command);

@@ -2,6 +2,7 @@
 #include "core/node/node.hpp"
 
 #include <condition_variable>
+#include <deque>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -31,6 +32,45 @@ namespace {
 
 constexpr Duration kSettle = std::chrono::seconds(2);
 constexpr Duration kLook = std::chrono::milliseconds(200);  // while told to leave
+constexpr std::size_t kMostEarly = 64;  // commands; the network opens in seconds
+
+/// How far a command has come: told by the threads that carry it out, asked by one that waits.
+/// Thread: any.
+class Progress {
+ public:
+  void carried_out() {
+    tell([this] { taken_.carried_out = true; });
+  }
+
+  /// `on_disk` false: it could not be written.
+  void kept(bool on_disk) {
+    tell([this, on_disk] {
+      taken_.kept = on_disk;
+      disk_answered_ = true;
+    });
+  }
+
+  [[nodiscard]] Taken wait(Duration most) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, most, [this] { return taken_.carried_out && disk_answered_; });
+    return taken_;
+  }
+
+ private:
+  template <class F>
+  void tell(F f) {
+    {
+      std::lock_guard const lock(mutex_);
+      f();
+    }
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Taken taken_;                 // guarded by mutex_
+  bool disk_answered_ = false;  // guarded by mutex_
+};
 
 }  // namespace
 
@@ -53,6 +93,8 @@ struct Node::State {
   std::unique_ptr<ReleaseWatch> releases;
 
   bool leaving = false;  ///< told to
+  bool takes_commands = false;
+  std::deque<std::function<void()>> early;  ///< commands that came before that
 
   Snapshots snapshots{runtime};
   Latest<Examples> latest_examples;
@@ -118,49 +160,77 @@ struct Node::State {
     stirred.notify_all();
   }
 
-  // On the network thread; `kept` is called once what it changes is on disk.
-  void carry_out(Command const& command, std::function<void()> kept) {
+  // On the network thread.
+  void carry_out(Command const& command, std::shared_ptr<Progress> const& progress) {
     using Kind = Command::Kind;
+    if (command.kind == Kind::set) {
+      runner->settings_changed([this, progress] {
+        snapshots.outdate();
+        progress->carried_out();
+      });
+      return;
+    }
+    auto& disk = services->disk();
+    disk.post([this] { (void)services->take_not_kept(); });  // of others
     bool const about_watchers = command.kind == Kind::pair || command.kind == Kind::unpair;
-    if (command.kind == Kind::stop)
-      leave();
-    else if (about_watchers && watched)
+    if (about_watchers && watched)
       watched->command(command);
-    else if (command.kind == Kind::set && runner)
-      runner->settings_changed(std::exchange(kept, nullptr));
-    else if (runner)
+    else
       runner->command(command);
     snapshots.outdate();
-    if (kept) services->disk().post(std::move(kept));
+    progress->carried_out();
+    disk.post([this, progress] { progress->kept(!services->take_not_kept()); });
+  }
+
+  // On the network thread: now, or once there is a job that takes it.
+  void hear(Command const& command, std::shared_ptr<Progress> const& progress) {
+    if (command.kind == Command::Kind::stop) {
+      leave();
+      progress->carried_out();
+      progress->kept(true);  // nothing changes that would be
+    } else if (takes_commands) {
+      carry_out(command, progress);
+    } else if (early.size() < kMostEarly) {
+      early.push_back([this, command, progress] { carry_out(command, progress); });
+    }
+  }
+
+  void hear_early() {
+    takes_commands = true;
+    for (auto const& command : std::exchange(early, {})) command();
   }
 
   // A setting on the caller's thread, which waits for the answer anyway: a file is slow.
-  Status take(Command command, std::function<void()> kept) {
-    if (command.kind == Command::Kind::set)
+  Status take(Command command, std::shared_ptr<Progress> progress) {
+    if (command.kind == Command::Kind::set) {
       WAGGLE_TRY_STATUS(change_setting(options.data_dir, command.name, command.value));
+      progress->kept(true);
+    }
     bool const about_watchers =
         command.kind == Command::Kind::pair || command.kind == Command::Kind::unpair;
     if (about_watchers && (options.client_mode || std::holds_alternative<MonitorJob>(job)))
       return Error{Errc::refused, "this node takes no connections, so nobody can watch it"};
-    asio::post(runtime.executor(), [this, command = std::move(command), kept = std::move(kept)] {
-      carry_out(command, kept);
-    });
+    asio::post(runtime.executor(),
+               [this, command = std::move(command), progress = std::move(progress)] {
+                 hear(command, progress);
+               });
     return ok();
   }
 
   // As take(); returns once it is carried out and kept, so that neither a look nor a kill right
-  // after it finds the state of before. Thread: neither the network's nor the store's.
-  Status take_and_settle(Command command) {
-    auto done = std::make_shared<std::promise<void>>();
-    auto const settled = done->get_future();
-    WAGGLE_TRY_STATUS(take(std::move(command), [done = std::move(done)] { done->set_value(); }));
-    (void)settled.wait_for(kSettle);
-    return ok();
+  // after it finds the state of before; or after kSettle, and says how far it has come. Thread:
+  // neither the network's nor the store's.
+  Result<Taken> take_and_settle(Command command) {
+    auto const progress = std::make_shared<Progress>();
+    WAGGLE_TRY_STATUS(take(std::move(command), progress));
+    return progress->wait(kSettle);
   }
 
   void let_watch() {
     if (options.client_mode || std::holds_alternative<MonitorJob>(job)) return;
-    auto obey = [this](Command command) { return take(std::move(command), [] {}); };
+    auto obey = [this](Command command) {
+      return take(std::move(command), std::make_shared<Progress>());
+    };
     watched = std::make_unique<Watched>(*services, snapshots, std::move(obey));
     observer->also([this](Snapshot& snapshot) { snapshot.control = watched->view(); });
   }
@@ -170,6 +240,7 @@ struct Node::State {
   Co<void> main() {
     Scope scope(runtime);
     auto result = co_await serve(scope);
+    takes_commands = false;
     if (watched) co_await watched->close();
     if (releases) co_await releases->close();
     if (observer) co_await observer->close();
@@ -211,7 +282,8 @@ struct Node::State {
   }
 
   Co<void> run_job(std::optional<Outcome>& done) {
-    done = co_await runner->run(job);
+    std::function<void()> begun = [this] { hear_early(); };
+    done = co_await runner->run(job, std::move(begun));
     stirred.notify_all();
   }
 };
@@ -282,7 +354,7 @@ std::shared_ptr<Snapshot const> Node::snapshot() const {
   return state_->snapshots.fresh();
 }
 
-Status Node::send(Command command) {
+Result<Taken> Node::send(Command command) {
   return state_->take_and_settle(std::move(command));
 }
 

@@ -78,9 +78,9 @@ class Node {
   /// The newest example predictions of the task that trains; null while there are none. Whoever
   /// asks has new ones made for the next minute.
   [[nodiscard]] std::shared_ptr<Examples const> examples();
-  /// Returns once it is carried out and kept, or after two seconds where a disk is busier than
-  /// that; what goes wrong later is a notice.
-  [[nodiscard]] Status send(Command command);
+  /// Returns once it is carried out and kept, or after two seconds of a busy disk, or of a node
+  /// that starts or ends: how far it has come then. What goes wrong later is a notice.
+  [[nodiscard]] Result<Taken> send(Command command);
 
  private:
   struct State;

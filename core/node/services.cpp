@@ -184,6 +184,11 @@ void Services::notice(std::string text) {
   if (notices_.size() > kMaxNotices) notices_.erase(notices_.begin());
 }
 
+void Services::not_kept(std::string const& what) {
+  not_kept_ = true;
+  log::warning("store", what);
+}
+
 void Services::on_notice(std::function<void(std::string const&)> observer) {
   notice_observer_ = std::move(observer);
 }

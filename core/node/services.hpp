@@ -90,6 +90,13 @@ class Services {
   /// SQLite and files: one thread, in order.
   [[nodiscard]] Executor& disk() noexcept { return *disk_; }
 
+  /// Something that a person asked for could not be written: it is in the log, and whoever waits
+  /// for it is not told that it is kept. Thread: the store's, as below.
+  void not_kept(std::string const& what);
+
+  /// Whether there was any since the last call.
+  [[nodiscard]] bool take_not_kept() noexcept { return std::exchange(not_kept_, false); }
+
   [[nodiscard]] std::vector<std::string> const& notices() const noexcept { return notices_; }
 
  private:
@@ -109,6 +116,7 @@ class Services {
   std::optional<crypto::Identity> identity_;
   std::optional<crypto::RecordKey> record_key_;
   std::unique_ptr<ThreadPool> compute_;
+  bool not_kept_ = false;  // the store's thread's, so it outlives that
   std::unique_ptr<ThreadPool> disk_;
   std::unique_ptr<blob::Index> index_;
   std::unique_ptr<Network> network_;  // the address book and peer routing, below the swarm

@@ -1,12 +1,14 @@
 """A good guest: what the machine does, by a /sys of our own, starts and stops a training; what a person says of it counts more, and survives."""
+import contextlib
 import json
 import os
 import pathlib
 import signal
+import sqlite3
 import time
 
 from bad_days import eventually
-from harness import scenario, start
+from harness import publisher, scenario, start
 from swarm import BUILD, lay_out_task, run
 
 FOLLOWING_THE_RULES = ("--host", "127.0.0.1", "--threads", "1")
@@ -96,6 +98,24 @@ def on_battery_it_rests_with_the_reason_and_a_person_may_say_otherwise(folder):
     put(sys, "AC/online", "0")
     again.wait_for("state", 7, lambda e: e["state"] == "paused", since=mark)
     assert again.end() == 0
+
+
+@scenario
+def a_pause_that_a_busy_disk_does_not_keep_yet_is_said(folder):
+    node, _ = publisher(folder)
+    node.wait_for("epoch", 120)
+    at = ("--data-dir", node.data_dir, "--json")
+    with contextlib.closing(sqlite3.connect(node.data_dir / "waggle.sqlite3", isolation_level=None)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        code, out, err = run("pause", *at)
+        database.execute("ROLLBACK")
+    assert code == 0 and json.loads(out) == {"ok": True, "state": "paused", "carried_out": True, "kept": False}, (code, out)
+    assert "counts already, but is not on disk yet" in err, err
+    eventually(5, "it counts", lambda: task_of(node)["paused_by"] == "you")
+    code, out, err = run("resume", *at)
+    assert code == 0 and json.loads(out) == {"ok": True, "state": "resumed", "carried_out": True, "kept": True}, (code, out)
+    assert not err, err
+    assert node.end() == 0
 
 
 def trainers_of(process):

@@ -96,12 +96,11 @@ void harden(HttpAnswer& answer) {
 }  // namespace
 
 struct Api::State {
-  State(Snapshots& l, Runtime const& c, std::function<Status(Command)> s)
-      : snapshots(l), clock(c), send(std::move(s)) {}
+  State(Snapshots& l, Runtime const& c, Obey s) : snapshots(l), clock(c), send(std::move(s)) {}
 
   Snapshots& snapshots;
   Runtime const& clock;
-  std::function<Status(Command)> send;
+  Obey send;
   std::filesystem::path socket;
   EventFeed feed;
   std::unique_ptr<HttpServer> by_file;
@@ -144,8 +143,9 @@ struct Api::State {
     auto command = Command::from_json(request.body);
     if (tcp && command)
       if (auto const may = may_come_by_tcp(*command); !may) return plain(403, may.error().detail);
-    auto const done = command ? send(*std::move(command)) : Status(std::move(command).error());
-    return done ? json("{\"ok\":true}\n") : plain(400, done.error().detail);
+    if (!command) return plain(400, command.error().detail);
+    auto const taken = send(*std::move(command));
+    return taken ? json(taken->to_json() + "\n") : plain(400, taken.error().detail);
   }
 
   std::function<std::string()> offer_of(std::string const& path) {
@@ -199,7 +199,7 @@ Api::Api(std::unique_ptr<State> state) : state_(std::move(state)) {
 Result<std::unique_ptr<Api>> Api::start(std::filesystem::path const& socket,
                                         Snapshots& snapshots,
                                         Runtime const& clock,
-                                        std::function<Status(Command)> send) {
+                                        Obey send) {
   auto state = std::make_unique<State>(snapshots, clock, std::move(send));
   state->socket = socket;
   // The directory's lock is ours, so a socket that is there is a dead process's.
@@ -293,15 +293,15 @@ Result<std::string> api_get(std::filesystem::path const& socket, std::string con
   return answer(request(socket, [&](httplib::Client& client) { return client.Get(path); }), socket);
 }
 
-Status api_post(std::filesystem::path const& socket, Command const& command) {
-  auto body =
-      answer(request(socket,
-                     [&](httplib::Client& client) {
-                       return client.Post("/v1/commands", command.to_json(), "application/json");
-                     }),
-             socket);
-  if (!body) return std::move(body).error();
-  return ok();
+Result<Taken> api_post(std::filesystem::path const& socket, Command const& command) {
+  WAGGLE_TRY(auto const body,
+             answer(request(socket,
+                            [&](httplib::Client& client) {
+                              return client.Post(
+                                  "/v1/commands", command.to_json(), "application/json");
+                            }),
+                    socket));
+  return Taken::from_json(body);
 }
 
 }  // namespace waggle::node

@@ -24,7 +24,10 @@ namespace waggle::node {
 ///     "text"}]};
 ///                             ?after=N ?level=warning ?most=100
 ///     GET  /v1/examples       example predictions, {} while there are none; asking has some made
-///     POST /v1/commands       a Command as JSON; 200 {"ok":true}, or 400 and why
+///     POST /v1/commands       a Command as JSON; 200 {"ok":true,"carried_out":true,"kept":true},
+///     or
+///                             400 and why. It is answered once both hold, or after two seconds: a
+///                             false one does not hold yet
 ///     GET  /metrics           Prometheus' text form
 ///     GET  /healthz           200 once there is a snapshot, else 503
 ///     GET  /v1/page           socket file only: the web page's address with its token; 404 if none
@@ -33,12 +36,15 @@ namespace waggle::node {
 /// Runs on threads of its own, which touch only the snapshots, the log and the command sink.
 class Api {
  public:
+  /// Carries out a command, and says how far it has come.
+  using Obey = std::function<Result<Taken>(Command)>;
+
   /// `send` may be called from any of the API's threads; it, the snapshots and `clock` outlive the
   /// API. Errors: io.
   [[nodiscard]] static Result<std::unique_ptr<Api>> start(std::filesystem::path const& socket,
                                                           Snapshots& snapshots,
                                                           Runtime const& clock,
-                                                          std::function<Status(Command)> send);
+                                                          Obey send);
   ~Api();
   Api(Api const&) = delete;
   Api& operator=(Api const&) = delete;
@@ -62,6 +68,6 @@ class Api {
 /// directory), io, refused.
 [[nodiscard]] Result<std::string> api_get(std::filesystem::path const& socket,
                                           std::string const& path);
-[[nodiscard]] Status api_post(std::filesystem::path const& socket, Command const& command);
+[[nodiscard]] Result<Taken> api_post(std::filesystem::path const& socket, Command const& command);
 
 }  // namespace waggle::node

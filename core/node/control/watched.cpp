@@ -42,9 +42,9 @@ Co<void> Watched::close() {
 }
 
 void Watched::keep(control::Contacts const& paired) {
-  services_.disk().post([paired, file = file_of(services_)] {
+  services_.disk().post([&services = services_, paired, file = file_of(services_)] {
     if (auto const kept = paired.save(file); !kept)
-      log::warning("control", "who may watch was not kept: ", kept.error().detail);
+      services.not_kept(cat("who may watch was not kept: ", kept.error().detail));
   });
 }
 

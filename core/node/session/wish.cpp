@@ -55,12 +55,10 @@ Status forget_wish(store::Store& store, PeerId const& operator_id, std::string_v
 }
 
 void keep_wish(Services& services, PeerId const& operator_id, std::string_view prefix, Wish wish) {
-  services.disk().post(
-      [&store = services.store(), operator_id, prefix = std::string(prefix), wish] {
-        if (auto const kept = write_wish(store, operator_id, prefix, wish); !kept)
-          log::warning(
-              "store", "what you asked of ", prefix, " was not kept: ", kept.error().detail);
-      });
+  services.disk().post([&services, operator_id, prefix = std::string(prefix), wish] {
+    if (auto const kept = write_wish(services.store(), operator_id, prefix, wish); !kept)
+      services.not_kept(cat("what you asked of ", prefix, " was not kept: ", kept.error().detail));
+  });
 }
 
 Co<Wish> recall_wish(Services& services, PeerId operator_id, std::string prefix) {

@@ -102,9 +102,9 @@ Co<std::optional<FoundTask>> JoinedTasks::chosen() {
 }
 
 void JoinedTasks::choose(std::optional<TaskKey> const& key) {
-  services_.disk().post([&store = services_.store(), text = key ? text_of(*key) : std::string()] {
-    if (auto const kept = store.put_setting(kChosenSetting, text); !kept)
-      log::warning("store", kept.error().detail);
+  services_.disk().post([&services = services_, text = key ? text_of(*key) : std::string()] {
+    if (auto const kept = services.store().put_setting(kChosenSetting, text); !kept)
+      services.not_kept(kept.error().detail);
   });
 }
 

@@ -5,6 +5,7 @@
 
 using namespace waggle;
 using node::Command;
+using node::Taken;
 
 TEST_SUITE("Command") {
   TEST_CASE("comes back equal from its JSON") {
@@ -71,5 +72,24 @@ TEST_SUITE("Command") {
     CHECK(!command.names("12D3KooX", "fashion"));
     command.prefix.clear();
     CHECK(command.names("12D3KooW", "anything"));
+  }
+}
+
+TEST_SUITE("Taken") {
+  TEST_CASE("comes back equal from its JSON; what is not said does not hold") {
+    for (auto const& taken : {Taken{true, true}, Taken{true, false}, Taken{false, true}, Taken{}}) {
+      auto const back = Taken::from_json(taken.to_json());
+      REQUIRE(back);
+      CHECK(back->carried_out == taken.carried_out);
+      CHECK(back->kept == taken.kept);
+    }
+    auto const vague = Taken::from_json(R"({"ok":true,"carried_out":"yes","kept":1})");
+    REQUIRE(vague);
+    CHECK(!vague->carried_out);
+    CHECK(!vague->kept);
+    for (char const* const text : {"", "[]", "true", "{"}) {
+      CAPTURE(text);
+      CHECK(!Taken::from_json(text));
+    }
   }
 }

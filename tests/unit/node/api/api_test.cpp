@@ -28,8 +28,8 @@ namespace {
 
 std::string const kToken(64, 'a');
 
-Status nothing(Command) {
-  return ok();
+Result<Taken> nothing(Command) {
+  return Taken{true, true};
 }
 
 std::uint16_t free_port() {
@@ -84,9 +84,9 @@ struct Server {
     snapshot->peer_id = "12D3KooWsecret";
     latest.set(snapshot);
     auto started =
-        Api::start(folder.path / "api.sock", latest, clock, [this](Command const&) -> Status {
+        Api::start(folder.path / "api.sock", latest, clock, [this](Command const& command) {
           ++commands;
-          return ok();
+          return nothing(command);
         });
     REQUIRE(started);
     api = *std::move(started);
@@ -136,10 +136,11 @@ TEST_SUITE("Api") {
     auto const socket = folder.path / "api.sock";
     Snapshots latest{clock};
     std::atomic<int> paused{0};
-    auto send = [&](Command command) -> Status {
+    bool busy = false;
+    auto send = [&](Command command) -> Result<Taken> {
       if (command.prefix == "unknown") return Error{Errc::not_found, "no such task"};
       ++paused;
-      return ok();
+      return Taken{true, !busy};
     };
     auto api = Api::start(socket, latest, clock, send);
     REQUIRE(api);
@@ -165,8 +166,16 @@ TEST_SUITE("Api") {
 
     Command pause{};
     pause.kind = Command::Kind::pause;
-    CHECK(api_post(socket, pause));
+    auto const taken = api_post(socket, pause);
+    REQUIRE(taken);
+    CHECK(taken->carried_out);
+    CHECK(taken->kept);
     CHECK(paused == 1);
+    busy = true;
+    auto const not_kept = api_post(socket, pause);
+    REQUIRE(not_kept);
+    CHECK(not_kept->carried_out);
+    CHECK(!not_kept->kept);
     pause.prefix = "unknown";
     auto const refused = api_post(socket, pause);
     REQUIRE(!refused);
