@@ -256,6 +256,18 @@ def metrics_of_a_node_that_trains_are_strictly_prometheus(folder):
 
 
 @scenario
+def example_predictions_come_with_one_request_though_nobody_watches(folder):
+    node, _ = publisher(folder)
+    node.wait_for("epoch", 120)
+    assert json.loads(by_file(node, "/v1/examples")[1]) == {}, "made although nobody had asked"
+    for _ in range(2):
+        mark = node.mark()
+        at = node.wait_for("epoch", 60, since=mark)["epoch"]
+    examples = json.loads(by_file(node, "/v1/examples")[1])
+    assert examples["prefix"] == "stripes" and len(examples["items"]) == 12 and 0 < examples["epoch"] <= at + 1, examples
+
+
+@scenario
 def events_are_numbered_and_kept_for_who_comes_late(folder):
     node, _ = publisher(folder)
     node.wait_for("epoch", 120)
