@@ -270,7 +270,15 @@ def fill_up_and_make_room(first, link, data):
     second = start("run", link, data_dir=data)
     said = second.wait_for("state", 60, lambda e: e["state"] == "paused")
     assert has_need_have_and_path(said["text"], data), said
+    # A person's pause stands above it, through the next tries.
+    paused_by = lambda: second.status()["tasks"][0]["paused_by"]  # noqa: E731
+    assert paused_by() == "disk", paused_by()
+    assert run("pause", "--data-dir", data)[0] == 0
+    eventually(10, "the person's pause", lambda: paused_by() == "you")
     time.sleep(6)
+    assert paused_by() == "you", paused_by()
+    assert run("resume", "--data-dir", data)[0] == 0
+    eventually(10, "the full disk again", lambda: paused_by() == "disk")
     assert second.process.poll() is None
     resize(data, 32)
     second.wait_for("fetch", 60, lambda e: e["done"] == e["total"] > 0)

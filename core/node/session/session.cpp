@@ -90,24 +90,14 @@ void Session::State::say_disk_full(std::string why) {
   bool const fresh = disk_full.empty();
   disk_full = std::move(why);
   view.state = "paused";
-  view.reason = disk_full;
-  view.paused_by = "disk";
+  name_pause();
   if (!fresh) return;
   events(events::state(services, "paused", cat("paused until there is room: ", disk_full)));
   services.notice(disk_full);
 }
 
 // Every pause names its reason; a person's comes first.
-void Session::State::pause_or_train() {
-  bool const pause =
-      discards || paused_by_user || !crashed.empty() || !disk_full.empty() || !guest_rests.empty();
-  if (optimizer && pause) {
-    optimizer->pause();
-    trainer->end_rest();
-  }
-  if (optimizer && !pause) optimizer->resume();
-  if (!optimizer || view.state == "finishing" || view.state == "done") return;
-  view.state = pause ? "paused" : "training";
+void Session::State::name_pause() {
   if (paused_by_user) {
     view.reason = "paused by you";
     view.paused_by = "you";
@@ -121,6 +111,21 @@ void Session::State::pause_or_train() {
     view.reason = guest_rests;
     view.paused_by = guest_rests.empty() ? "" : "guest";
   }
+}
+
+void Session::State::pause_or_train() {
+  bool const pause =
+      discards || paused_by_user || !crashed.empty() || !disk_full.empty() || !guest_rests.empty();
+  if (optimizer && pause) {
+    optimizer->pause();
+    trainer->end_rest();
+  }
+  if (optimizer && !pause) optimizer->resume();
+  // While the data still waits for room, only the name of the pause changes.
+  if (!optimizer && view.state == "paused" && !disk_full.empty()) name_pause();
+  if (!optimizer || view.state == "finishing" || view.state == "done") return;
+  view.state = pause ? "paused" : "training";
+  name_pause();
 }
 
 void Session::State::say_paused() {

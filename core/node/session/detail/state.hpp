@@ -90,6 +90,7 @@ struct Session::State {
   Co<Status> fetch(std::map<std::string, std::filesystem::path>& files);
   void say_disk_full(std::string why);
   void use(device::Effort wanted);
+  void name_pause();
   void pause_or_train();
   void say_paused();
   void keep_wish(Wish wish);
