@@ -50,6 +50,11 @@ ui::ShellState state_of(Flags const& flags, node::WindowSettings const& kept) {
   return state;
 }
 
+void print(nlohmann::json const& event) {
+  std::printf("%s\n", event.dump().c_str());
+  std::fflush(stdout);
+}
+
 int run(Common const& common, Flags const& flags) {
   signals::catch_interrupts();
   ui::RunOptions options;
@@ -60,18 +65,20 @@ int run(Common const& common, Flags const& flags) {
   options.state.first_run.open = !config.window.first_run_done && config.trouble.empty() &&
                                  !node::api_get(api_socket(common), "/healthz");
   options.stop = [] { return signals::count() > 0; };
-  if (common.json)
+  if (common.json) {
     options.end = [](ui::FrameTimes const& times) {
-      nlohmann::json const object = {{"event", "window"},
-                                     {"drawn", times.drawn},
-                                     {"laid_out", times.laid_out},
-                                     {"mean_ms", times.mean_ms},
-                                     {"worst_ms", times.worst_ms},
-                                     {"first_frame_s", times.first_frame_s},
-                                     {"first_frame_at", times.first_frame_at}};
-      std::printf("%s\n", object.dump().c_str());
-      std::fflush(stdout);
+      print({{"event", "window"},
+             {"drawn", times.drawn},
+             {"laid_out", times.laid_out},
+             {"mean_ms", times.mean_ms},
+             {"worst_ms", times.worst_ms},
+             {"first_frame_s", times.first_frame_s},
+             {"first_frame_at", times.first_frame_at}});
     };
+    options.focus = [](std::string const& control) {
+      print({{"event", "focus"}, {"control", control}});
+    };
+  }
   WindowSource source(common, flags.link);
   SwitchSource machines(common, source);
   signals::Listener const listener([] { ui::wake(); });

@@ -132,10 +132,12 @@ void tab_stop(Frame const& frame) {
   ++tab->count;
 }
 
-void tab_stopped(Frame const& frame) {
+void tab_stopped(Frame const& frame, std::string_view name) {
   auto* const tab = frame.tab;
   // Items of a card out of sight leave the last item as it was: the first one that asks is right.
-  if (tab != nullptr && tab->current < 0 && ImGui::IsItemFocused()) tab->current = tab->count - 1;
+  if (tab == nullptr || tab->current >= 0 || !ImGui::IsItemFocused()) return;
+  tab->current = tab->count - 1;
+  tab->name = name;
 }
 
 void gap(Frame const& frame, float units) {

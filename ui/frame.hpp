@@ -28,6 +28,7 @@ struct TabOrder {
   int rail = 0;       ///< how many of them stand in the navigation
   bool fresh = true;  ///< a panel was just opened: Tab begins with its first one
   int current = -1;   ///< the one that has the keyboard; -1: none
+  std::string name;   ///< what the code calls `current`: "run", "power/0"; empty: none
   int wanted = -1;    ///< the one that shall have it; -1: none
   int patience = 0;   ///< frames until a wanted one is given up
   float y = 0;        ///< where the wanted one stands, in pixels of the display
@@ -103,9 +104,10 @@ void draw_text(Frame const& frame,
                                  Font font,
                                  std::string_view words,
                                  float width);
-/// The next item is one at which Tab stops; tab_stopped() follows right behind it.
+/// The next item is one at which Tab stops; tab_stopped() follows right behind it, and names it,
+/// the same in every language.
 void tab_stop(Frame const& frame);
-void tab_stopped(Frame const& frame);
+void tab_stopped(Frame const& frame, std::string_view name);
 /// A few words beside the pointer, or the item that the keyboard is at, on as many lines as they
 /// take.
 void tooltip(Frame const& frame, std::string_view words);

@@ -191,6 +191,7 @@ void tab_begin(TabOrder& tab) {
   }
   tab.count = 0;
   tab.current = -1;
+  tab.name.clear();
 }
 
 // Behind what is drawn, in the window that scrolls: a card out of sight takes no focus.

@@ -149,6 +149,7 @@ struct Loop {
       source.ask(std::move(request));
     }
     wants_examples = frame.wants_examples;
+    if (options.focus && focused != state.tab.name) options.focus(focused = state.tab.name);
     for (auto& command : frame.commands) {
       state.trouble.clear();
       // How this window looks is nothing that a node on another machine should keep.
@@ -251,6 +252,7 @@ struct Loop {
   std::map<std::string, History> kept;  // of those shown before
   std::shared_ptr<node::Examples const> examples;
   bool wants_examples = false;
+  std::string focused;           // what options.focus was last told
   std::optional<TrayIcon> tray;  // from the first frame on
 };
 

@@ -28,6 +28,8 @@ struct RunOptions {
   ShellState state;
   std::function<bool()> stop;  ///< asked every few seconds and upon wake(); true closes the window
   std::function<void(FrameTimes const&)> end;  ///< called once, when the window is closed
+  /// Called with TabOrder::name whenever another control has the keyboard.
+  std::function<void(std::string const&)> focus;
 };
 
 /// Opens the window and returns when it is closed. Draws upon input and, as Pace says, upon what is

@@ -3,6 +3,7 @@
 
 tests/ui/run.py NAME… runs those tests only. tests/ui/run.py --renew-references draws the kept pictures anew: look at each before it is committed.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -19,6 +20,7 @@ import zlib
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "integration"))
+from desktop import Desktop  # noqa: E402
 from display import Display  # noqa: E402
 import swarm  # noqa: E402
 
@@ -146,95 +148,60 @@ def processor_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def real_window():
-    with tempfile.TemporaryDirectory(prefix="waggle-ui-") as folder, Display() as display:
-        folder = pathlib.Path(folder)
-        node = swarm.Waggle("publish", swarm.lay_out_task(folder / "task"), "--run", data_dir=folder / "node")
-        window = None
-        try:
-            state = lambda: (node.status()["tasks"] or [{}])[0].get("state")  # noqa: E731
-            node.wait_for("published", 120)
-            assert until(180, lambda: state() == "training"), "the node does not train"
-            environment = {**os.environ, "DISPLAY": display.name, "LIBGL_ALWAYS_SOFTWARE": "1", "LC_ALL": "C"}
-            window = subprocess.Popen([swarm.WAGGLE, "window", "--data-dir", folder / "node", "--json"], env=environment,
-                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+class OnNode:
+    """A node that trains a small task, and a window onto it, under xdotool. Pressed by the keyboard, the window tells which control has it."""
 
-            def xdotool(*words):
-                return subprocess.run(["xdotool", *map(str, words)], env=environment, capture_output=True, text=True, timeout=20).stdout.strip()
+    MOST_STOPS = 120  # of Tab, until a control is given up
 
-            found = until(30, lambda: xdotool("search", "--onlyvisible", "--name", "^Waggle$"))
-            assert found, "no window appears"
-            name = found.splitlines()[0]
-            time.sleep(3)  # the first snapshot comes within one second
+    def __init__(self, folder, display):
+        self.node = swarm.Waggle("publish", swarm.lay_out_task(folder / "task"), "--run", data_dir=folder / "node")
+        self.display = display
+        self.environment = {"DISPLAY": display.name, "LIBGL_ALWAYS_SOFTWARE": "1", "LC_ALL": "C"}
+        self.window = None
+        self.id = None
 
-            def press(at):
-                xdotool("mousemove", "--window", name, *at)
-                time.sleep(0.3)
-                xdotool("click", 1)
+    def state(self):
+        return (self.node.status()["tasks"] or [{}])[0].get("state")
 
-            press(PAUSE_BUTTON)
-            assert until(30, lambda: state() == "paused"), f"Pause was pressed, but the task is {state()}"
-            time.sleep(2)  # until the button says Resume
-            press(PAUSE_BUTTON)
-            assert until(30, lambda: state() == "training"), f"Resume was pressed, but the task is {state()}"
-            xdotool("mousemove", "--window", name, 600, 700)
-            before = processor_seconds(window.pid)
-            time.sleep(10)
-            idle = (processor_seconds(window.pid) - before) / 10
-            window.send_signal(signal.SIGTERM)
-            out, _ = window.communicate(timeout=20)
-            times = json.loads(out.splitlines()[-1])
-            assert window.returncode == 0 and times["drawn"] > 0, (window.returncode, times)
-            assert state() == "training", "the node must outlive the window"
-            print(f"untouched, drawing by software: {100 * idle:.1f} % of a core; {times}")
-        finally:
-            if window is not None and window.poll() is None:
-                window.kill()
-            node.end()
+    def setting(self, name):
+        return next((s["value"] for s in self.node.status()["settings"] if s["name"] == name), None)
 
-
-def untouched():
-    """A window on a paused node draws hardly anything while nobody touches it: clocks go on, but they are not what one waits for."""
-    with tempfile.TemporaryDirectory(prefix="waggle-ui-") as folder, Display() as display:
-        folder = pathlib.Path(folder)
-        node = swarm.Waggle("publish", swarm.lay_out_task(folder / "task"), "--run", data_dir=folder / "node")
-        window = None
-        try:
-            state = lambda: (node.status()["tasks"] or [{}])[0].get("state")  # noqa: E731
-            node.wait_for("published", 120)
-            assert until(180, lambda: state() == "training"), "the node does not train"
-            subprocess.run([swarm.WAGGLE, "pause", "--data-dir", folder / "node"], check=True, timeout=30, stdout=subprocess.DEVNULL)
-            assert until(60, lambda: state() == "paused"), f"paused, but the task is {state()}"
-            environment = {**os.environ, "DISPLAY": display.name, "LIBGL_ALWAYS_SOFTWARE": "1", "LC_ALL": "C"}
-            window = subprocess.Popen([swarm.WAGGLE, "window", "--data-dir", folder / "node", "--json"], env=environment,
-                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-            time.sleep(30)
-            window.send_signal(signal.SIGTERM)
-            out, _ = window.communicate(timeout=20)
-            times = json.loads(out.splitlines()[-1])
-            # Six lively seconds with a look each quarter of one, and a few frames for clocks.
-            assert 0 < times["drawn"] <= 16 and times["laid_out"] <= 60, times
-        finally:
-            if window is not None and window.poll() is None:
-                window.kill()
-            node.end()
-
-
-class Keys:
-    """A window under xdotool, by the keyboard alone; its pictures are of the whole display."""
-
-    def __init__(self, environment):
-        self.environment = environment
+    def comes_to(self, state, why, seconds=60):
+        assert until(seconds, lambda: self.state() == state), f"{why}, but the task is {self.state()}, not {state}"
 
     def xdotool(self, *words):
-        return subprocess.run(["xdotool", *map(str, words)], env=self.environment, capture_output=True, text=True, timeout=60).stdout.strip()
+        return subprocess.run(["xdotool", *map(str, words)], env={**os.environ, **self.environment}, capture_output=True, text=True, timeout=60).stdout.strip()
 
-    def appears(self):
-        found = until(90, lambda: self.xdotool("search", "--onlyvisible", "--name", "^Waggle$"))
+    def visible(self):
+        return self.xdotool("search", "--onlyvisible", "--name", "^Waggle$").splitlines()
+
+    def start(self, **variables):
+        self.window = swarm.Waggle("window", data_dir=self.node.data_dir, extra=(), env={**self.environment, **variables})
+
+    def open(self, **variables):
+        self.start(**variables)
+        found = until(90, self.visible)
         assert found, "no window appears"
-        time.sleep(2)
-        self.xdotool("windowfocus", found.splitlines()[0])  # no window manager here gives it the keys
+        self.id = found[0]
+        time.sleep(2)  # the first snapshot comes within one second
+        self.xdotool("windowfocus", self.id)  # no window manager here gives it the keys
         time.sleep(1)
+
+    def end(self):
+        """What the window says of its frames."""
+        assert self.window.end(seconds=20) == 0
+        return self.window.wait_for("window", 5)
+
+    def close(self):
+        """Ends all that is left of it."""
+        if self.window is not None:
+            self.window.kill()
+        self.node.end()
+
+    def click(self, at):
+        self.xdotool("mousemove", "--window", self.id, *at)
+        time.sleep(0.3)
+        self.xdotool("click", 1)
 
     def press(self, key, times=1):
         for _ in range(times):
@@ -245,73 +212,149 @@ class Keys:
         self.xdotool("type", "--delay", "60", words)
         time.sleep(0.3)
 
-    def at(self, panel, stop):
-        """Goes to a panel by its number, and there to what Tab reaches as its `stop`th, from 0."""
-        self.press(f"ctrl+{panel}")
+    def focused(self):
+        return next((e["control"] for e in reversed(self.window.events) if e.get("event") == "focus"), "")
+
+    def to(self, control, key="Tab"):
+        """Presses Tab until this control has the keyboard."""
+        passed = []
+        while len(passed) < self.MOST_STOPS:
+            before = self.focused()
+            self.press(key)
+            until(2, lambda: self.focused() not in (before, ""))
+            if self.focused() == control:
+                return
+            passed.append(self.focused())
+        raise AssertionError(f"{key} does not reach {control}, but {sorted(set(passed))}")
+
+    def panel(self, number, control):
+        self.press(f"ctrl+{number}")
         time.sleep(0.5)
-        self.press("Tab", stop + 1)
+        self.to(control)
+
+
+@contextlib.contextmanager
+def on_node():
+    with tempfile.TemporaryDirectory(prefix="waggle-ui-") as folder, Display() as display:
+        on = OnNode(pathlib.Path(folder), display)
+        try:
+            on.node.wait_for("published", 120)
+            on.comes_to("training", "a node was started", 180)
+            yield on
+        finally:
+            on.close()
+
+
+def real_window():
+    with on_node() as on:
+        on.open()
+        on.click(PAUSE_BUTTON)
+        on.comes_to("paused", "Pause was pressed")
+        time.sleep(2)  # until the button says Resume
+        on.click(PAUSE_BUTTON)
+        on.comes_to("training", "Resume was pressed")
+        on.xdotool("mousemove", "--window", on.id, 600, 700)
+        before = processor_seconds(on.window.process.pid)
+        time.sleep(10)
+        idle = (processor_seconds(on.window.process.pid) - before) / 10
+        times = on.end()
+        assert times["drawn"] > 0, times
+        assert on.state() == "training", "the node must outlive the window"
+        print(f"untouched, drawing by software: {100 * idle:.1f} % of a core; {times}")
+
+
+def untouched():
+    """A window on a paused node draws hardly anything while nobody touches it: clocks go on, but they are not what one waits for."""
+    with on_node() as on:
+        subprocess.run([swarm.WAGGLE, "pause", "--data-dir", on.node.data_dir], check=True, timeout=30, stdout=subprocess.DEVNULL)
+        on.comes_to("paused", "it was paused")
+        on.start()
+        time.sleep(30)
+        times = on.end()
+        # Six lively seconds with a look each quarter of one, and a few frames for clocks.
+        assert 0 < times["drawn"] <= 16 and times["laid_out"] <= 60, times
 
 
 def keyboard():
     """Controls of each kind are reached by Tab and pressed by the space bar: pause, power, a slider, a toggle, a field, a link, and leaving, which asks first."""
-    with tempfile.TemporaryDirectory(prefix="waggle-ui-") as folder, Display() as display:
-        folder = pathlib.Path(folder)
-        node = swarm.Waggle("publish", swarm.lay_out_task(folder / "task"), "--run", data_dir=folder / "node")
-        window = None
-        try:
-            node.wait_for("published", 120)
-            state = lambda: (node.status()["tasks"] or [{}])[0].get("state")  # noqa: E731
-            setting = lambda name: next((s["value"] for s in node.status()["settings"] if s["name"] == name), None)  # noqa: E731
-            assert until(180, lambda: state() == "training"), "the node does not train"
-            environment = {**os.environ, "DISPLAY": display.name, "LIBGL_ALWAYS_SOFTWARE": "1", "LC_ALL": "C"}
-            window = subprocess.Popen([swarm.WAGGLE, "window", "--data-dir", folder / "node"], env=environment, stdin=subprocess.DEVNULL)
-            keys = Keys(environment)
-            keys.appears()
-            time.sleep(2)  # the first snapshot comes within one second
-            keys.at(1, 0)
-            for wanted in ("paused", "training", "paused"):  # the focus stays on the one button
-                keys.press("space")
-                assert until(30, lambda: state() == wanted), f"pressed, but the task is {state()}, not {wanted}"
-                time.sleep(2)
-            keys.press("Tab", 5)  # finish, three spans of time, the first of three powers
-            keys.press("space")
-            assert until(20, lambda: setting("power") == '"light"'), setting("power")
-            keys.press("shift+Tab", 5)
-            keys.press("space")
-            assert until(30, lambda: state() == "training"), "Shift+Tab does not go back"
-            keys.at(4, 3)  # the first slider; how many cores is held by a flag here
-            for key in ("space", "Left", "Left", "space"):
-                keys.press(key)
-            assert until(20, lambda: setting("cpu_share") == "90"), setting("cpu_share")
-            keys.at(8, 9)
-            keys.type("Bees")
-            keys.press("Return")
-            assert until(20, lambda: setting("team") == '"Bees"'), setting("team")
-            keys.at(8, 11)
-            keys.press("space")
-            assert until(20, lambda: setting("client") == "true"), setting("client")
-            keys.at(5, 2)
-            keys.type("waggle:nobody_has_this?peer=/ip4/127.0.0.1/tcp/9")
-            keys.press("Return")
-            looked = lambda: [k["prefix"] for k in node.status()["known_tasks"] if k["source"] == "link"]  # noqa: E731
-            assert until(20, lambda: looked() == ["nobody_has_this"]), looked()
-            keys.at(7, 0)
-            keys.type("connected")
-            assert window.poll() is None
-            keys.at(5, 2)  # the new card's own button came first
-            keys.press("space", 2)  # asks, and then stays
+    with on_node() as on:
+        on.open()
+        on.panel(1, "run")
+        for wanted in ("paused", "training", "paused"):  # the focus stays on the one button
+            on.press("space")
+            on.comes_to(wanted, "pressed")
             time.sleep(2)
-            assert state() == "training", "the project was left without being asked"
-            keys.press("space")  # asks
-            keys.press("shift+Tab")
-            keys.press("space")
-            assert until(90, lambda: node.process.poll() is not None), "leaving was confirmed, but the node goes on with its only task"
-            window.send_signal(signal.SIGTERM)
-            assert window.wait(20) == 0
-        finally:
-            if window is not None and window.poll() is None:
-                window.kill()
-            node.end()
+        on.to("power/0")
+        on.press("space")
+        assert until(20, lambda: on.setting("power") == '"light"'), on.setting("power")
+        on.to("run", "shift+Tab")
+        on.press("space")
+        on.comes_to("training", "Resume was pressed")
+        on.panel(4, "cpu_share")
+        for key in ("space", "Left", "Left", "space"):
+            on.press(key)
+        assert until(20, lambda: on.setting("cpu_share") == "90"), on.setting("cpu_share")
+        on.panel(8, "team")
+        on.type("Bees")
+        on.press("Return")
+        assert until(20, lambda: on.setting("team") == '"Bees"'), on.setting("team")
+        on.panel(8, "client")
+        on.press("space")
+        assert until(20, lambda: on.setting("client") == "true"), on.setting("client")
+        on.panel(5, "link")
+        on.type("waggle:nobody_has_this?peer=/ip4/127.0.0.1/tcp/9")
+        on.press("Return")
+        looked = lambda: [k["prefix"] for k in on.node.status()["known_tasks"] if k["source"] == "link"]  # noqa: E731
+        assert until(20, lambda: looked() == ["nobody_has_this"]), looked()
+        on.panel(7, "search")
+        on.type("connected")
+        assert on.window.process.poll() is None
+        on.panel(5, "leave")
+        on.press("space", 2)  # asks, and then stays
+        time.sleep(2)
+        assert on.state() == "training", "the project was left without being asked"
+        on.press("space")  # asks
+        on.to("sure", "shift+Tab")
+        on.press("space")
+        assert until(90, lambda: on.node.process.poll() is not None), "leaving was confirmed, but the node goes on with its only task"
+        on.end()
+
+
+def tray():
+    """While its window is hidden, a node trains on, and the tray's menu pauses it, resumes it, shows the window again and ends both."""
+    with on_node() as on, Desktop() as desktop:
+        assert on.node.end() == 0
+        # The window's own node, with nobody else around.
+        (on.node.data_dir / "waggle.toml").write_text('host = "127.0.0.1"\nlan = false\nthreads = 1\n[window]\nfirst_run_done = true\n')
+        on.open(DBUS_SESSION_BUS_ADDRESS=desktop.address)
+        process = on.window.process
+        assert until(60, (on.node.data_dir / "api.sock").exists), "the window started no node"
+        on.comes_to("waiting", "the window was opened")
+        on.panel(5, "train")
+        on.press("space")
+        on.comes_to("training", "Train was pressed", 120)
+        assert until(20, lambda: "RegisterStatusNotifierItem" in desktop.calls), "the tray got no icon"
+
+        def hide():
+            on.display.ask_to_close(on.id)
+            assert until(20, lambda: not on.visible()), "the window was closed, but is there"
+            assert process.poll() is None, "the window was closed, and its node ended"
+
+        hide()
+        assert until(20, lambda: "Notify" in desktop.calls), "nothing says that it goes on"
+        for words, wanted in (("Pause", "paused"), ("Resume", "training")):
+            assert until(20, lambda: words in desktop.menu(process.pid)), f"the menu has no {words}, but {list(desktop.menu(process.pid))}"
+            desktop.press(process.pid, words)
+            on.comes_to(wanted, f"{words} was pressed in the tray")
+        assert not on.visible(), "the window came back by itself"
+        desktop.press(process.pid, "Open Waggle")
+        assert until(20, on.visible), "Open was pressed in the tray, but no window appears"
+        hide()
+        assert desktop.calls.count("Notify") == 1, "that it goes on is said once"
+        desktop.press(process.pid, "Quit")
+        assert until(60, lambda: process.poll() is not None), "Quit was pressed in the tray, but it runs on"
+        assert process.returncode == 0, process.returncode
+        assert swarm.run("status", "--data-dir", on.node.data_dir)[0] != 0, "a node answers still"
 
 
 def first_run():
@@ -362,7 +405,7 @@ def main():
         renew_references()
         return 0
     wanted = sys.argv[1:]
-    tests = [test for test in (pictures, pictures_can_fail, seldom_letters, first_run, real_window, untouched, keyboard) if not wanted or test.__name__ in wanted]
+    tests = [test for test in (pictures, pictures_can_fail, seldom_letters, first_run, real_window, untouched, keyboard, tray) if not wanted or test.__name__ in wanted]
     counts = {"passed": 0, "failed": 0}
     for test in tests:
         try:

@@ -102,7 +102,7 @@ void project(Frame const& frame, FirstRunState& state) {
   tab_stop(frame);
   bool const edited = ImGui::InputTextWithHint(
       "##link", frame.tr(Text::join_hint), state.link.data(), state.link.size());
-  tab_stopped(frame);
+  tab_stopped(frame, "link");
   frame.fonts.see(state.link.data());
   if (edited) state.wrong = false;
   ImGui::PopStyleVar();

@@ -64,7 +64,7 @@ void draw_log(Frame& frame, LogState& state) {
   tab_stop(frame);
   ImGui::InputTextWithHint(
       "##search", frame.tr(Text::search), state.search.data(), state.search.size());
-  tab_stopped(frame);
+  tab_stopped(frame, "search");
   frame.fonts.see(state.search.data());
   ImGui::PopStyleVar();
   ImGui::PopFont();

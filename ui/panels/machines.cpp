@@ -95,8 +95,8 @@ bool input(
   ImGui::SetNextItemWidth(width);
   tab_stop(frame);
   bool const entered = ImGui::InputTextWithHint(
-      id, frame.tr(hint), into, size, ImGuiInputTextFlags_EnterReturnsTrue);
-  tab_stopped(frame);
+      cat("##", id).c_str(), frame.tr(hint), into, size, ImGuiInputTextFlags_EnterReturnsTrue);
+  tab_stopped(frame, id);
   frame.fonts.see(into);
   ImGui::PopStyleVar();
   ImGui::PopFont();
@@ -121,7 +121,7 @@ void add(Frame& frame, MachinesState& state) {
   bool const narrow = room < frame.px(480);
   float const gaps = frame.px(space::s) * (narrow ? 1 : 2);
   bool entered = input(frame,
-                       "##address",
+                       "address",
                        Text::machine_address_hint,
                        state.address.data(),
                        state.address.size(),
@@ -131,7 +131,7 @@ void add(Frame& frame, MachinesState& state) {
   else
     ImGui::SameLine(0, frame.px(space::s));
   entered |= input(frame,
-                   "##code",
+                   "code",
                    Text::machine_code_hint,
                    state.code.data(),
                    state.code.size(),

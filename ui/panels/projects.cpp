@@ -367,7 +367,7 @@ void paste(Frame& frame, ProjectsState& state) {
                                                 state.link.data(),
                                                 state.link.size(),
                                                 ImGuiInputTextFlags_EnterReturnsTrue);
-  tab_stopped(frame);
+  tab_stopped(frame, "link");
   frame.fonts.see(state.link.data());
   ImGui::PopStyleVar();
   ImGui::PopFont();

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "core/base/text.hpp"
+
 namespace waggle::ui {
 namespace {
 
@@ -36,7 +38,7 @@ bool button(Frame const& frame,
   auto const at = ImGui::GetCursorScreenPos();
   tab_stop(frame);
   bool const pressed = ImGui::Button("##button", size);
-  tab_stopped(frame);
+  tab_stopped(frame, id);
   ImGui::PopStyleVar();
   ImGui::PopStyleColor(3);
   ImGui::PopID();
@@ -87,7 +89,7 @@ bool segmented(Frame const& frame,
     ImGui::PushStyleVar(ImGuiStyleVar_FrameRounding, frame.px(7));
     tab_stop(frame);
     bool const pressed = ImGui::Button("##segment", size);
-    tab_stopped(frame);
+    tab_stopped(frame, cat(id, "/", i));
     if (pressed && chosen != i) {
       chosen = i;
       changed = true;

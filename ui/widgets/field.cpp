@@ -26,7 +26,7 @@ bool field(Frame const& frame,
   ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
   tab_stop(frame);
   ImGui::InputTextWithHint("##field", hint, buffer.data(), buffer.size());
-  tab_stopped(frame);
+  tab_stopped(frame, id);
   ImGui::PopStyleVar(2);
   ImGui::PopStyleColor();
   typed = buffer.data();

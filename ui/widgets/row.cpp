@@ -10,7 +10,7 @@ RailRow rail_row(Frame const& frame, char const* id, ImVec2 size, bool chosen) {
   ImGui::PushID(id);
   tab_stop(frame);
   row.pressed = ImGui::Selectable("##row", chosen, ImGuiSelectableFlags_None, size);
-  tab_stopped(frame);
+  tab_stopped(frame, id);
   ImGui::PopID();
   row.hovered = ImGui::IsItemHovered();
   if (chosen || row.hovered)

@@ -51,7 +51,7 @@ void behave(Frame const& frame, char const* id, int& shown, int steps) {
   ImGui::PushID(id);
   tab_stop(frame);
   ImGui::SliderInt("##slider", &shown, 0, steps - 1, "", ImGuiSliderFlags_NoInput);
-  tab_stopped(frame);
+  tab_stopped(frame, id);
   ImGui::PopID();
   ImGui::PopStyleVar(3);
   ImGui::PopStyleColor(5);

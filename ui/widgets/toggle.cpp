@@ -19,7 +19,7 @@ bool toggle(Frame const& frame, char const* id, char const* words, bool& on) {
   float const height = std::max(track.y, extent.y) + frame.px(6);
   tab_stop(frame);
   bool const pressed = ImGui::InvisibleButton(id, {track.x + between + extent.x, height});
-  tab_stopped(frame);
+  tab_stopped(frame, id);
   if (pressed) on = !on;
   bool const hovered = ImGui::IsItemHovered() || ImGui::IsItemFocused();
   auto& list = *ImGui::GetWindowDrawList();
