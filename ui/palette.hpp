@@ -38,6 +38,7 @@ struct Palette {
   Colour control;  ///< a quiet button's and an input's face
   Colour control_hover;
   Colour chosen;  ///< the chosen place in the rail
+  Colour scroll;  ///< what is pulled of a scroll bar
   Colour grid;    ///< lines in charts and tables
   Colour text;
   Colour muted;        ///< labels, units, hints

@@ -59,9 +59,9 @@ void apply(Theme const& theme) {
   c[ImGuiCol_HeaderHovered] = clear;
   c[ImGuiCol_HeaderActive] = clear;
   c[ImGuiCol_ScrollbarBg] = clear;
-  c[ImGuiCol_ScrollbarGrab] = vec(p.control);
-  c[ImGuiCol_ScrollbarGrabHovered] = vec(p.control_hover);
-  c[ImGuiCol_ScrollbarGrabActive] = vec(p.control_hover);
+  c[ImGuiCol_ScrollbarGrab] = vec(p.scroll);
+  c[ImGuiCol_ScrollbarGrabHovered] = vec(p.muted);
+  c[ImGuiCol_ScrollbarGrabActive] = vec(p.muted);
   c[ImGuiCol_TableHeaderBg] = clear;
   c[ImGuiCol_TableRowBg] = clear;
   c[ImGuiCol_TableRowBgAlt] = clear;

@@ -53,6 +53,8 @@ TEST_CASE("every text colour reads well on every surface it stands on, in both t
     // The ring around what the keyboard is at, on what it may lie: a shape.
     for (auto const surface : {p.background, p.card, p.rail, p.control})
       CHECK(contrast(p.accent, surface) >= 3);
+    // A scroll bar, where it stands: that there is more below is told by nothing else.
+    for (auto const surface : {p.background, p.rail}) CHECK(contrast(p.scroll, surface) >= 3);
     CHECK(contrast(p.muted, p.control) >= 4.5);
     CHECK(contrast(p.on_accent, p.accent_fill) >= 4.5);
     CHECK(contrast(p.on_accent, p.accent_hover) >= 4.5);
