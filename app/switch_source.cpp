@@ -9,6 +9,8 @@
 #include "core/base/text.hpp"
 #include "core/node/control/naming.hpp"
 
+#include "ui/task_words.hpp"
+
 namespace waggle::app {
 namespace {
 
@@ -40,13 +42,6 @@ ui::Machine::State state_of(LinkState state) {
   return ui::Machine::State::connecting;
 }
 
-void add_task(ui::Machine& machine, node::Snapshot const& snapshot) {
-  if (snapshot.tasks.empty()) return;
-  auto const& t = snapshot.tasks.front();
-  machine.task = t.title.empty() ? t.prefix : t.title;
-  machine.task_state = t.state;
-}
-
 ui::Machine row_of(MachineState const& m) {
   ui::Machine machine;
   machine.id = m.peer_id;
@@ -55,7 +50,7 @@ ui::Machine row_of(MachineState const& m) {
   machine.since = m.since;
   machine.why = m.why;
   machine.may_control = m.right == node::control::Right::control;
-  if (m.snapshot && m.state == LinkState::watching) add_task(machine, *m.snapshot);
+  if (m.snapshot && m.state == LinkState::watching) ui::tell_task(machine, *m.snapshot);
   return machine;
 }
 
@@ -181,7 +176,7 @@ std::shared_ptr<ui::Machines const> SwitchSource::machines() {
   here.name = node::control::host_name();
   here.state = local ? ui::Machine::State::here : ui::Machine::State::idle;
   if (local) {
-    add_task(here, *local);
+    ui::tell_task(here, *local);
     next->here = local->control;
     next->address = address_to_give(*local);
   }

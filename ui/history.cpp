@@ -6,6 +6,7 @@
 #include "core/base/text.hpp"
 
 #include "ui/format.hpp"
+#include "ui/task_words.hpp"
 #include "ui/values.hpp"
 
 namespace waggle::ui {
@@ -225,7 +226,10 @@ void History::add_task(node::Snapshot const& s, node::TaskView const& task) {
   }
   for (auto const& id : task.ignored_peers)
     if (last.ignored.size() < kLines && last.ignored.insert(id).second)
-      push({.time = s.time, .level = LogLine::Level::warning, .key = {}, .values = {id}});
+      push({.time = s.time,
+            .level = LogLine::Level::warning,
+            .key = {},
+            .values = {named(id, s, task)}});
 }
 
 TaskCurves const* History::curves(node::TaskView const& task) const {

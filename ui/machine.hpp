@@ -27,7 +27,7 @@ struct Machine {
   std::string why;   ///< of connecting, lost and refused, in the node's words
   bool may_control = true;
   std::string task;        ///< what it works on; empty: nothing
-  std::string task_state;  ///< as TaskView::state
+  std::string task_state;  ///< as condition_of() tells it
 };
 
 /// What the window knows of machines beside the chosen one's snapshot.

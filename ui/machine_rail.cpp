@@ -88,7 +88,7 @@ void row(Frame& frame, Machine const& machine, float width, bool wide, bool tigh
   float const left = at.x + indent;
   dot(frame, list, {at.x + frame.px(12) + frame.px(kDot) / 2, middle}, machine);
   auto const small = measure(frame, Font::small, words).y;
-  float y = middle - (line + more + small) / 2;
+  float y = middle - (line + more + small) / 2 - frame.px(2);  // letters stand low in their lines
   std::string shown;
   for (auto const& name : names) {
     draw_text(frame, list, font, {left, y}, chosen ? c.text : c.muted, name);

@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "core/base/text.hpp"
+
 #include "ui/format.hpp"
 
 namespace waggle::ui {
@@ -31,6 +33,7 @@ std::optional<std::string> disk_words(std::string_view reason, Language language
 std::string_view condition_of(node::TaskView const& task) {
   if (task.state != "paused") return task.state;
   if (task.paused_by == "guest") return "resting";
+  if (task.paused_by == "disk") return "full";
   return task.paused_by == "crash" ? std::string_view("failed") : task.state;
 }
 
@@ -42,6 +45,7 @@ std::string reason_of(node::TaskView const& task, Language language) {
 std::optional<Text> outlook_of(node::TaskView const& task) {
   if (task.state == "finishing") return Text::finish_hint;
   if (task.state == "failed") return Text::until_left;
+  if (task.state == "choice") return Text::until_chosen;
   if (task.state != "paused") return std::nullopt;
   if (task.paused_by == "guest") return Text::until_over;
   if (task.paused_by == "disk") return Text::until_room;
@@ -54,6 +58,46 @@ std::optional<Text> outlook_of(node::TaskView const& task) {
 bool waits_for_person(node::TaskView const& task) {
   auto const outlook = outlook_of(task);
   return outlook == Text::until_resume || outlook == Text::until_retried;
+}
+
+Offers offers_of(node::TaskView const& task) {
+  // What is still looked for, or to be chosen, takes no commands; without the data there is no
+  // epoch to finish.
+  if (task.state == "fetching") return {.run = {}, .pause = true};
+  if (task.state == "starting" || task.state == "training")
+    return {.run = {}, .pause = true, .finish = true};
+  if (task.state != "paused") return {};
+  // A full disk is nothing that Resume could end.
+  if (task.paused_by == "disk")
+    return {.run = {}, .pause = true, .finish = task.fetch_done >= task.fetch_total};
+  if (task.paused_by == "guest") return {.run = Text::run_anyway, .pause = true, .finish = true};
+  return {.run = Text::resume, .finish = true};
+}
+
+bool is_about(std::string_view entry, std::string_view id) {
+  constexpr std::string_view kEllipsis = "…";
+  auto who = entry.substr(0, entry.find(':'));
+  if (who.starts_with(kEllipsis)) who.remove_prefix(kEllipsis.size());
+  return !who.empty() && id.ends_with(who);
+}
+
+std::string named(std::string_view entry,
+                  node::Snapshot const& snapshot,
+                  node::TaskView const& task) {
+  auto const colon = entry.find(": ");
+  if (colon == std::string_view::npos) return std::string(entry);
+  for (auto const& peer : snapshot.peers)
+    if (is_about(entry, peer.id)) return cat(short_id(peer.id), entry.substr(colon));
+  for (auto const& volunteer : task.volunteers)
+    if (is_about(entry, volunteer.id)) return cat(short_id(volunteer.id), entry.substr(colon));
+  return std::string(entry);
+}
+
+void tell_task(Machine& machine, node::Snapshot const& snapshot) {
+  if (snapshot.tasks.empty()) return;
+  auto const& task = snapshot.tasks.front();
+  machine.task = task.title.empty() ? task.prefix : task.title;
+  machine.task_state = condition_of(task);
 }
 
 }  // namespace waggle::ui

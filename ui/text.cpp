@@ -21,7 +21,8 @@ constexpr std::array kStates{Word{"finding", Text::state_finding},
                              Word{"failed", Text::state_failed},
                              Word{"waiting", Text::state_waiting},
                              Word{"choice", Text::state_choice},
-                             Word{"resting", Text::state_resting}};
+                             Word{"resting", Text::state_resting},
+                             Word{"full", Text::state_full}};
 
 constexpr std::array kPhases{Word{"training", Text::phase_training},
                              Word{"averaging gradients", Text::phase_averaging_gradients},
@@ -93,7 +94,9 @@ std::optional<std::string> reason_words(std::string_view words, Language languag
 
 // What a node says in the words of protocols, or of itself, a person is told in others, in English
 // too. The same values, in the same order.
-constexpr std::array kPlainer{std::pair{Text::said_missed, Text::plain_missed},
+constexpr std::array kPlainer{std::pair{Text::said_nobody_knows, Text::plain_nobody_knows},
+                              std::pair{Text::said_ended, Text::plain_ended},
+                              std::pair{Text::said_missed, Text::plain_missed},
                               std::pair{Text::said_brought_less, Text::plain_brought_less},
                               std::pair{Text::said_unknown_here, Text::plain_unknown_there}};
 

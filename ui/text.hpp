@@ -35,6 +35,7 @@ enum class Text : std::uint16_t {
   state_waiting,
   state_choice,
   state_resting,
+  state_full,
   // phases: what the optimizer does
   phase_training,
   phase_training_there,
@@ -50,6 +51,7 @@ enum class Text : std::uint16_t {
   phase_waiting,
   // actions
   pause,
+  pause_hint,
   resume,
   finish,
   finish_hint,
@@ -75,6 +77,7 @@ enum class Text : std::uint16_t {
   until_room,
   until_retried,
   until_left,
+  until_chosen,
   disk_full,
   epoch,
   epoch_of,
@@ -437,6 +440,8 @@ enum class Text : std::uint16_t {
   plain_missed,
   plain_brought_less,
   plain_unknown_there,
+  plain_nobody_knows,
+  plain_ended,
   // a node's own sentences, in English as it says them
   said_nobody_knows,
   said_ended,

@@ -9,6 +9,7 @@
 
 #include "ui/format.hpp"
 #include "ui/mark.hpp"
+#include "ui/task_words.hpp"
 
 namespace waggle::ui {
 namespace {
@@ -30,7 +31,8 @@ device::TrayPicture picture(Colour ink) {
 }
 
 std::string words_of(node::TaskView const& t, Language language) {
-  auto words = cat(t.title.empty() ? t.prefix : t.title, " · ", state_words(t.state, language));
+  auto words =
+      cat(t.title.empty() ? t.prefix : t.title, " · ", state_words(condition_of(t), language));
   if (t.state == "training")
     words += cat(
         " · ", count(t.samples_per_second, language), " ", tr(Text::samples_per_second, language));
@@ -58,8 +60,9 @@ TrayView tray_view(node::Snapshot const* snapshot, Language language) {
       task == nullptr ? tr(Text::tray_nothing, language) : words_of(*task, language);
   view.look.picture = picture(training ? kWorking : kResting);
   item(Text::tray_open, TrayAction::open);
-  if (task != nullptr && task->state == "paused") item(Text::resume, TrayAction::resume);
-  if (training) item(Text::pause, TrayAction::pause);
+  auto const offers = task == nullptr ? Offers() : offers_of(*task);
+  if (offers.run) item(*offers.run, TrayAction::resume);
+  if (offers.pause) item(Text::pause, TrayAction::pause);
   line();
   item(Text::tray_quit, TrayAction::quit);
   return view;

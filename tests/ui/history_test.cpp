@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/base/text.hpp"
+
 using namespace waggle;
 using namespace waggle::ui;
 
@@ -138,6 +140,22 @@ TEST_CASE("who comes and goes is a line each; who was there at the start is not"
   h.add(s);
   CHECK(lines_with(h, "second connected") == 1);
   CHECK(lines_with(h, "first disconnected") == 1);
+}
+
+TEST_CASE("a peer that is not counted on has the name that it has elsewhere") {
+  History h;
+  auto s = at(100);
+  s.peers.push_back({.id = "12D3KooWCtTrWhfapngX6wvJHMYvKpDMXPb3ZnCZ6dMoaMtim9VNL"});
+  s.tasks.push_back(training(3));
+  s.tasks[0].volunteers.push_back(
+      {.id = "12D3KooWFiNFDBYCxTBFNrmTsRGKrUyHVoDFKTjx1hcpTUXsSp3QFX", .reason = ""});
+  s.tasks[0].ignored_peers = {"…tim9VNL: claims epoch 9, the swarm is at 4",
+                              "…Sp3QFX: claims epoch 9, the swarm is at 4",
+                              "…nobody: claims epoch 9, the swarm is at 4"};
+  h.add(s);
+  h.add(at(102));
+  for (auto const* const name : {"CtTr…9VNL", "FiNF…3QFX", "…nobody"})
+    CHECK(lines_with(h, cat(name, ": claims epoch 9")) == 1);
 }
 
 TEST_CASE("rounds are told once each, and the reason where one was not averaged") {

@@ -28,7 +28,7 @@ inline ui::Machines machine_list(std::string_view which) {
                       .state = State::watching,
                       .may_control = false,
                       .task = "Bible",
-                      .task_state = "paused"});
+                      .task_state = "resting"});
   list.all.push_back({.id = "12D3KooWCellar",
                       .name = "地下室",
                       .state = State::lost,

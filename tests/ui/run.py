@@ -34,7 +34,7 @@ KEPT_SELDOM = {"hardware_hardware-light-en-1.png", "given_home-light-en-1.png", 
                "watched_projects-light-zh-1.png", "joining_projects-dark-en-1.png", "joining_learning-light-zh-1.png", "small_home-dark-en-1.png",
                "small_learning-light-zh-1.png", "gpu_hardware-dark-zh-1.png", "battery_hardware-light-en-1.png", "metered_hardware-dark-en-1.png",
                "metered_home-light-zh-1.png", "battery_home-dark-zh-1.png", "text_learning-dark-en-1.png", "code_machines-dark-zh-1.png", "first1_-light-en-1.png", "nobody_home-dark-en-1.png",
-               "disk-full_home-dark-zh-1.png", "crashed_home-light-en-1.png"}
+               "disk-full_home-dark-zh-1.png", "crashed_home-light-en-1.png", "battery-small_home-light-en-1.25.png"}
 MOST_KEPT_BYTES = 4 << 20
 
 

@@ -19,17 +19,18 @@ node::TaskView paused(std::string by, std::string reason) {
 }  // namespace
 
 TEST_SUITE("a task in words") {
-  TEST_CASE("a person's pause, a rule's rest and a given up trainer are told apart") {
+  TEST_CASE("a person's pause, a rule's rest, a full disk and a given up trainer are told apart") {
     CHECK(condition_of(paused("you", "paused by you")) == "paused");
     CHECK(condition_of(paused("guest", "on battery (62 %)")) == "resting");
     CHECK(condition_of(paused("crash", "the trainer failed")) == "failed");
-    CHECK(condition_of(paused("disk", "disk full")) == "paused");
+    CHECK(condition_of(paused("disk", "disk full")) == "full");
     // A node from before there was this field says nothing of it.
     CHECK(condition_of(paused("", "paused by you")) == "paused");
     node::TaskView training;
     training.state = "training";
     CHECK(condition_of(training) == "training");
-    CHECK_FALSE(state_words("resting", Language::chinese) == "resting");
+    for (auto const* const state : {"resting", "full"})
+      CHECK_FALSE(state_words(state, Language::chinese) == state);
   }
 
   TEST_CASE("what makes it go on is said, and whether that is a person") {
@@ -46,8 +47,62 @@ TEST_SUITE("a task in words") {
     CHECK_FALSE(outlook_of(task));
     task.state = "failed";
     CHECK(outlook_of(task) == Text::until_left);
+    task.state = "choice";
+    CHECK(outlook_of(task) == Text::until_chosen);
     task.state = "finishing";
     CHECK(outlook_of(task) == Text::finish_hint);
+  }
+
+  TEST_CASE(
+      "whatever computes or goes on by itself can be paused, and what stands still can be run") {
+    for (auto const* const state : {"fetching", "starting", "training"}) {
+      node::TaskView task;
+      task.state = state;
+      CAPTURE(state);
+      CHECK(offers_of(task).pause);
+      CHECK_FALSE(offers_of(task).run);
+    }
+    for (auto const* const state :
+         {"finding", "choice", "finishing", "done", "failed", "waiting"}) {
+      node::TaskView task;
+      task.state = state;
+      auto const offers = offers_of(task);
+      CAPTURE(state);
+      CHECK_FALSE((offers.run || offers.pause || offers.finish));
+    }
+    for (auto const* const by : {"disk", "guest", "you", "crash", ""}) {
+      auto const task = paused(by, "");
+      auto const offers = offers_of(task);
+      CAPTURE(by);
+      CHECK(offers.finish);
+      bool const by_itself =
+          outlook_of(task) == Text::until_room || outlook_of(task) == Text::until_over;
+      CHECK(offers.pause == by_itself);
+      if (!offers.pause) CHECK(offers.run == Text::resume);
+    }
+    CHECK(offers_of(paused("guest", "")).run == Text::run_anyway);
+    CHECK_FALSE(offers_of(paused("disk", "")).run);
+    auto half = paused("disk", "");
+    half.fetch_total = 2;
+    half.fetch_done = 1;
+    CHECK_FALSE(offers_of(half).finish);
+  }
+
+  TEST_CASE("the list of machines tells a rest from a pause") {
+    node::Snapshot snapshot;
+    Machine machine;
+    tell_task(machine, snapshot);
+    CHECK(machine.task.empty());
+    snapshot.tasks.push_back(paused("guest", "on battery (62 %)"));
+    snapshot.tasks.front().prefix = "stripes";
+    tell_task(machine, snapshot);
+    CHECK(machine.task == "stripes");
+    CHECK(machine.task_state == "resting");
+    snapshot.tasks.front().title = "Stripes";
+    snapshot.tasks.front().paused_by = "you";
+    tell_task(machine, snapshot);
+    CHECK(machine.task == "Stripes");
+    CHECK(machine.task_state == "paused");
   }
 
   TEST_CASE("a full disk is told in sizes that a person reads") {

@@ -169,11 +169,17 @@ TEST_CASE(
         "显存不足以容纳该模型：仅权重和梯度就需要 120 "
         "MiB；改用处理器训练。其他程序也可能占用了显存。每 5 分钟重试一次");
   CHECK(translated("is named twice", Language::english) == "is named twice");
+  // What a node calls a task is a project in the window.
+  CHECK(translated("x stopped: task x was ended by its operator", Language::english) ==
+        "x stopped: the project x was ended by its operator");
+  CHECK(translated("nobody reachable knows the task x; is one of the addresses in its link alive?",
+                   Language::english) ==
+        "nobody reachable knows the project x; is one of the addresses in its link alive?");
   CHECK(translated("…Sp3QFX: missed 2 rounds running; the 128 samples that it announces count once "
                    "it brings some",
                    Language::english) ==
-        "…Sp3QFX: missed 2 rounds in a row; the 128 samples that it announces do not count until "
-        "it brings some");
+        "…Sp3QFX: missed 2 rounds in a row; its 128 announced samples do not count until it brings "
+        "some");
   for (auto const language : {Language::english, zh})
     CHECK(translated("this machine does not know you; pair with it first: waggle pair", language) ==
           tr(Text::plain_unknown_there, language));

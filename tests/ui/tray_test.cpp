@@ -52,11 +52,32 @@ TEST_SUITE("the tray") {
     }
   }
 
-  TEST_CASE("says why it is paused") {
+  TEST_CASE("says why it is paused, and that a rule's rest is one") {
     auto paused = with("paused");
     paused.tasks.front().reason = "on battery (40 %)";
-    CHECK(tray_view(&paused, Language::english).look.tooltip.find("on battery") !=
-          std::string::npos);
+    auto const says = [&](std::string_view words, Language language) {
+      return tray_view(&paused, language).look.tooltip.find(words) != std::string::npos;
+    };
+    CHECK(says("on battery", Language::english));
+    CHECK(says("Paused", Language::english));
+    paused.tasks.front().paused_by = "guest";
+    CHECK(says("on battery", Language::english));
+    CHECK(says("Resting", Language::english));
+    CHECK_FALSE(says("Paused", Language::english));
+    CHECK(says("休息中", Language::chinese));
+  }
+
+  TEST_CASE("offers a pause while it waits by itself, for a rule or for room") {
+    auto waits = with("paused");
+    for (auto const* const by : {"guest", "disk"}) {
+      waits.tasks.front().paused_by = by;
+      CAPTURE(by);
+      auto const view = tray_view(&waits, Language::english);
+      CHECK(offers(view, TrayAction::pause));
+      CHECK(offers(view, TrayAction::resume) == (std::string_view(by) == "guest"));
+    }
+    auto const starting = with("starting");
+    CHECK(offers(tray_view(&starting, Language::english), TrayAction::pause));
   }
 
   TEST_CASE("its picture is square, and another one while it rests") {

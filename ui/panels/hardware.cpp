@@ -94,7 +94,7 @@ void graphics(Frame& frame, LimitsState& state) {
   }
   if (!frame.snapshot->guest.on_gpu) {
     wrapped(frame, Font::small, c.muted, frame.tr(Text::gpu_unused));
-    gap(frame, space::s);
+    gap(frame, space::m);
   }
   limit_gpu_share(frame);
   limit_gpu_memory(frame);

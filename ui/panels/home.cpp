@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "core/base/text.hpp"
 
@@ -37,53 +39,50 @@ bool over(node::TaskView const& t) {
   return t.state == "done" || t.state == "failed";
 }
 
+int count_of(Offers const& offers) {
+  return (offers.run ? 1 : 0) + (offers.pause ? 1 : 0) + (offers.finish ? 1 : 0);
+}
+
 bool steerable(Frame const& frame, node::TaskView const& t) {
-  return !over(t) && frame.may_steer();
-}
-
-// Before there is an epoch, there is none to finish.
-bool may_finish(node::TaskView const& t) {
-  return t.state == "training" || t.state == "paused" || t.state == "starting";
-}
-
-// A full disk is nothing that Resume could end.
-bool may_run(node::TaskView const& t) {
-  return t.state != "finishing" && outlook_of(t) != Text::until_room;
+  return count_of(offers_of(t)) > 0 && frame.may_steer();
 }
 
 // Pause and Resume are one button to the keyboard: its focus stays when it was pressed.
 void buttons(Frame& frame, node::TaskView const& t, float width) {
-  if (t.state == "paused" && may_run(t)) {
-    bool const by_rules = t.paused_by == "guest";
-    if (button(frame,
-               "run",
-               frame.tr(by_rules ? Text::run_anyway : Text::resume),
-               ButtonKind::primary,
-               Icon::play,
-               by_rules ? frame.tr(Text::run_anyway_hint) : nullptr,
-               width))
-      frame.commands.push_back({.kind = Command::Kind::resume, .prefix = t.prefix});
-  } else if (may_run(t)) {
-    if (button(
-            frame, "run", frame.tr(Text::pause), ButtonKind::primary, Icon::pause, nullptr, width))
-      frame.commands.push_back({.kind = Command::Kind::pause, .prefix = t.prefix});
-  }
-  if (may_finish(t)) {
-    if (may_run(t)) {
-      if (width == 0)
-        ImGui::SameLine(0, frame.px(space::s));
-      else
-        gap(frame, space::s);
-    }
-    if (button(frame,
-               "finish",
-               frame.tr(Text::finish),
-               ButtonKind::quiet,
-               Icon::flag,
-               frame.tr(Text::finish_hint),
-               width))
-      frame.commands.push_back({.kind = Command::Kind::finish, .prefix = t.prefix});
-  }
+  auto const offers = offers_of(t);
+  bool first = true;
+  auto const one =
+      [&](char const* id, Text text, Icon icon, std::optional<Text> hint, Command::Kind kind) {
+        bool const primary = std::exchange(first, false);
+        if (!primary && width == 0) ImGui::SameLine(0, frame.px(space::s));
+        bool const full =
+            ImGui::GetContentRegionAvail().x < button_width(frame, frame.tr(text), icon);
+        if (!primary && width == 0 && full) ImGui::NewLine();
+        if (!primary && (width > 0 || full)) gap(frame, space::s);
+        if (button(frame,
+                   id,
+                   frame.tr(text),
+                   primary ? ButtonKind::primary : ButtonKind::quiet,
+                   icon,
+                   hint ? frame.tr(*hint) : nullptr,
+                   width))
+          frame.commands.push_back({.kind = kind, .prefix = t.prefix});
+      };
+  bool const held = offers.run == Text::run_anyway;
+  if (offers.run)
+    one("run",
+        *offers.run,
+        Icon::play,
+        held ? std::optional(Text::run_anyway_hint) : std::nullopt,
+        Command::Kind::resume);
+  if (offers.pause)
+    one(offers.run ? "pause" : "run",
+        Text::pause,
+        Icon::pause,
+        t.state == "paused" ? std::optional(Text::pause_hint) : std::nullopt,
+        Command::Kind::pause);
+  if (offers.finish)
+    one("finish", Text::finish, Icon::flag, Text::finish_hint, Command::Kind::finish);
 }
 
 float buttons_width(Frame const& frame) {
@@ -217,8 +216,8 @@ void hero(Frame& frame, node::TaskView const& t) {
     buttons(frame, t, 0);
     return;
   }
-  bool const both = may_run(t) && may_finish(t);
-  float const stack = both ? frame.px(2 * 38 + space::s) : frame.px(38);
+  auto const count = static_cast<float>(count_of(offers_of(t)));
+  float const stack = frame.px(38 * count + space::s * (count - 1));
   ImGui::SetCursorScreenPos({begin.x + room - side, begin.y + std::floor((diameter - stack) / 2)});
   ImGui::BeginGroup();
   buttons(frame, t, side);

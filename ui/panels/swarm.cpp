@@ -9,6 +9,7 @@
 
 #include "ui/format.hpp"
 #include "ui/panels/empty.hpp"
+#include "ui/task_words.hpp"
 #include "ui/widgets/card.hpp"
 #include "ui/widgets/chart.hpp"
 #include "ui/widgets/figure.hpp"
@@ -23,17 +24,9 @@ bool holds(std::vector<std::string> const& ids, std::string const& id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-// The node names whom it does not believe by the end of the PeerID, and why: "…Sp3QFX: claims …".
-bool is_of(std::string_view entry, std::string_view id) {
-  constexpr std::string_view kEllipsis = "…";
-  auto who = entry.substr(0, entry.find(':'));
-  if (who.starts_with(kEllipsis)) who.remove_prefix(kEllipsis.size());
-  return !who.empty() && id.ends_with(who);
-}
-
 std::string_view disbelieved(node::TaskView const& t, std::string_view id) {
   for (std::string_view entry : t.ignored_peers)
-    if (is_of(entry, id)) return entry;
+    if (is_about(entry, id)) return entry;
   return {};
 }
 
@@ -227,24 +220,16 @@ void peers(Frame const& frame, node::TaskView const* t) {
   }
 }
 
-// The node names a peer by another end of its PeerID than the table does.
-std::string named_as_above(Frame const& frame, std::string const& entry) {
-  auto const words = translated(entry, frame.language);
-  for (auto const& p : frame.snapshot->peers)
-    if (is_of(entry, p.id)) {
-      auto const colon = words.find(": ");
-      if (colon != std::string::npos) return cat(short_id(p.id), words.substr(colon));
-    }
-  return words;
-}
-
 void disbelief(Frame const& frame, node::TaskView const& t) {
   if (t.ignored_peers.empty()) return;
   gap(frame, space::m);
   Card const card(frame, "disbelief");
   heading(frame, frame.tr(Text::ignored_title));
   for (auto const& entry : t.ignored_peers)
-    wrapped(frame, Font::body, frame.colours().text, named_as_above(frame, entry));
+    wrapped(frame,
+            Font::body,
+            frame.colours().text,
+            translated(named(entry, *frame.snapshot, t), frame.language));
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ void pill(Frame const& frame, std::string_view words, Colour colour) {
 Colour state_colour(Palette const& c, std::string_view state) {
   if (state == "training" || state == "done") return c.good;
   if (state == "failed") return c.bad;
-  if (state == "paused" || state == "resting" || state == "finishing") return c.warn;
+  if (state == "paused" || state == "resting" || state == "full" || state == "finishing")
+    return c.warn;
   if (state == "choice") return c.accent;
   return c.swarm;
 }
