@@ -28,6 +28,11 @@ std::optional<std::string> disk_words(std::string_view reason, Language language
   return fill(Text::disk_full, language, {*needed, *free, values->at(0)});
 }
 
+// Nothing trains yet, and a person does not want it to.
+bool paused_on_the_way(node::TaskView const& task) {
+  return task.paused_by == "you" && (task.state == "fetching" || task.state == "starting");
+}
+
 }  // namespace
 
 std::string_view condition_of(node::TaskView const& task) {
@@ -46,6 +51,7 @@ std::optional<Text> outlook_of(node::TaskView const& task) {
   if (task.state == "finishing") return Text::finish_hint;
   if (task.state == "failed") return Text::until_left;
   if (task.state == "choice") return Text::until_chosen;
+  if (paused_on_the_way(task)) return Text::until_resume;
   if (task.state != "paused") return std::nullopt;
   if (task.paused_by == "guest") return Text::until_over;
   if (task.paused_by == "disk") return Text::until_room;
@@ -63,6 +69,7 @@ bool waits_for_person(node::TaskView const& task) {
 Offers offers_of(node::TaskView const& task) {
   // What is still looked for, or to be chosen, takes no commands; without the data there is no
   // epoch to finish.
+  if (paused_on_the_way(task)) return {.run = Text::resume};
   if (task.state == "fetching") return {.run = {}, .pause = true};
   if (task.state == "starting" || task.state == "training")
     return {.run = {}, .pause = true, .finish = true};

@@ -133,9 +133,11 @@ function show_task(card, task) {
   card.state.textContent = word(resting ? "resting" : task.state);
   card.state.className = `pill ${kColours[task.state] ?? ""}`;
   card.element.dataset.state = task.state;
-  const reason = task.state === "paused" && (task.paused_by === "you" || task.reason === "paused by you") ? word("paused_by_you") : task.reason;
+  const by_person = task.paused_by === "you" || task.reason === "paused by you";
+  const reason = by_person ? word("paused_by_you") : task.reason;
   card.reason.textContent = reason || (task.state === "training" ? phase_words(task.phase) : "");
-  const paused = task.state === "paused";
+  // Also while it fetches or starts, and will not train then.
+  const paused = task.state === "paused" || (by_person && ["fetching", "starting"].includes(task.state));
   const over = task.state === "done" || task.state === "failed";
   card.command = paused ? "resume" : "pause";
   card.main.textContent = word(resting ? "run_anyway" : paused ? "start" : "pause");

@@ -55,9 +55,11 @@ struct TaskView {
   /// finding | choice | fetching | starting | training | paused | finishing | done | failed |
   /// waiting (joined and kept alive, but another one trains)
   std::string state;
-  std::string phase;      ///< what the optimizer is doing, in words
-  std::string reason;     ///< why paused or failed
-  std::string paused_by;  ///< while paused: you | crash | disk | guest; guest: resume runs anyway
+  std::string phase;   ///< what the optimizer is doing, in words
+  std::string reason;  ///< why paused or failed
+  /// While paused: you | crash | disk | guest; guest: resume runs anyway. "you" also while it
+  /// fetches or starts, and will not train then.
+  std::string paused_by;
   std::int64_t epoch = 0;
   std::int64_t swarm_epoch = 0;
   std::uint64_t samples_this_epoch = 0;

@@ -150,6 +150,27 @@ def status_pause_resume_and_metrics(folder):
     assert 'waggle_task_epoch{prefix="stripes",operator=' in api_get(first, "/metrics")
 
 
+@scenario()
+def a_pause_while_it_still_fetches_is_shown_and_stands(folder):
+    first, link = publisher(folder, width=24)
+    first.wait_for("epoch", 90)
+    data = folder / "second"
+    data.mkdir()
+    (data / "waggle.toml").write_text("max_download = 20_000\n")
+    second = start("run", link, data_dir=data)
+    second.wait_for("fetch", 60)
+    task = lambda: second.status()["tasks"][0]  # noqa: E731
+    assert run("pause", "--data-dir", data)[0] == 0
+    seen = task()
+    assert (seen["state"], seen["paused_by"]) == ("fetching", "you"), seen
+    assert run("set", "max_download", "0", "--data-dir", data)[0] == 0
+    second.wait_for("state", 60, lambda e: e["state"] == "paused")
+    assert second.epoch() == 0 and task()["paused_by"] == "you", task()
+    assert run("resume", "--data-dir", data)[0] == 0
+    second.wait_for("epoch", 90)
+    assert second.end() == 0
+
+
 @scenario(kind="light")
 def the_command_line_says_what_is_wrong(folder):
     toml = lay_out_task(folder / "task")

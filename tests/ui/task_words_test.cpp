@@ -61,6 +61,11 @@ TEST_SUITE("a task in words") {
       CAPTURE(state);
       CHECK(offers_of(task).pause);
       CHECK_FALSE(offers_of(task).run);
+      task.paused_by = "you";
+      if (task.state == "training") continue;
+      CHECK_FALSE(offers_of(task).pause);
+      CHECK(offers_of(task).run == Text::resume);
+      CHECK(outlook_of(task) == Text::until_resume);
     }
     for (auto const* const state :
          {"finding", "choice", "finishing", "done", "failed", "waiting"}) {

@@ -106,6 +106,17 @@ std::string why(Frame const& frame, node::TaskView const& t) {
   return reason_of(t, frame.language);
 }
 
+void why_and_until_when(Frame const& frame, node::TaskView const& t) {
+  auto const& c = frame.colours();
+  if (!t.reason.empty()) {
+    auto const colour = condition_of(t) == "failed" ? c.bad : c.warn;
+    wrapped(frame, Font::strong, colour, why(frame, t));
+  }
+  // What is to be pressed is said where it can be.
+  if (auto const outlook = outlook_of(t); outlook && (steerable(frame, t) || !waits_for_person(t)))
+    wrapped(frame, Font::body, c.muted, frame.tr(*outlook));
+}
+
 // What runs: words beside the ring.
 void words(Frame const& frame, node::TaskView const& t) {
   auto const& c = frame.colours();
@@ -125,17 +136,13 @@ void words(Frame const& frame, node::TaskView const& t) {
               frame.language,
               {bytes(static_cast<double>(t.fetch_done)),
                bytes(static_cast<double>(t.fetch_total))}));
+    gap(frame, space::xs);
+    why_and_until_when(frame, t);
     return;
   }
   // Why it is paused says that it is.
   if (t.state != "paused" || t.reason.empty()) text(frame, Font::body, c.text, doing(frame, t));
-  if (!t.reason.empty()) {
-    auto const colour = condition_of(t) == "failed" ? c.bad : c.warn;
-    wrapped(frame, Font::strong, colour, why(frame, t));
-  }
-  // What is to be pressed is said where it can be.
-  if (auto const outlook = outlook_of(t); outlook && (steerable(frame, t) || !waits_for_person(t)))
-    wrapped(frame, Font::body, c.muted, frame.tr(*outlook));
+  why_and_until_when(frame, t);
   if (over(t) || t.target_batch_size == 0) return;
   gap(frame, space::s);
   text(frame,

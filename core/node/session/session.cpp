@@ -354,7 +354,14 @@ bool Session::training() const noexcept {
 
 TaskView Session::view() const {
   TaskView view = state_->view;
-  if (!state_->optimizer) return view;
+  if (!state_->optimizer) {
+    bool const on_the_way = view.state == "fetching" || view.state == "starting";
+    if (on_the_way && state_->paused_by_user) {
+      view.paused_by = "you";
+      view.reason = "paused by you";
+    }
+    return view;
+  }
   auto const status = state_->optimizer->status();
   view.phase = status.phase;
   view.epoch = status.epoch;
