@@ -28,6 +28,7 @@ constexpr std::array kCatalogue{
     Entry{Text::state_choice, "Choose one", "请选择"},
     Entry{Text::state_resting, "Resting", "休息中"},
     Entry{Text::state_full, "Waiting for room", "等待空间"},
+    Entry{Text::state_ended, "Ended", "已结束"},
     Entry{Text::phase_training, "Computing gradients on this machine", "正在本机计算梯度"},
     Entry{Text::phase_training_there, "Computing gradients on {}", "正在 {} 上计算梯度"},
     Entry{Text::phase_averaging_gradients, "Averaging gradients with the others", "正在与其他人平均梯度"},

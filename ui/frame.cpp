@@ -25,10 +25,12 @@ bool Frame::away() const {
   return machines != nullptr && !machines->chosen.empty() && machines->shown() != nullptr;
 }
 
+bool Frame::lost() const {
+  return away() && machines->shown()->state != Machine::State::watching;
+}
+
 bool Frame::may_steer() const {
-  if (!away()) return true;
-  auto const* const machine = machines->shown();
-  return machine->may_control && machine->state == Machine::State::watching;
+  return !away() || (machines->shown()->may_control && !lost());
 }
 
 node::SettingView const* Frame::setting(std::string_view name) const {

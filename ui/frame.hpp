@@ -74,6 +74,8 @@ struct Frame {
   [[nodiscard]] bool is_self(std::string_view peer) const;
   /// Whether another machine than this one is shown.
   [[nodiscard]] bool away() const;
+  /// Whether another machine's panels are shown and it does not answer: they are how it was.
+  [[nodiscard]] bool lost() const;
   /// Whether what is asked for would be carried out: not by a machine that we may only watch, nor
   /// by one that does not answer. Buttons that would be refused are not shown.
   [[nodiscard]] bool may_steer() const;

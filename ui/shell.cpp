@@ -128,10 +128,14 @@ void header(Frame const& frame, Text title) {
   draw_text(frame, *ImGui::GetWindowDrawList(), Font::title, begin, c.text, frame.tr(title));
   float const line = frame.fonts.get(Font::title)->FontSize;
   if (auto const* const t = frame.task()) {
-    auto const words = state_words(condition_of(*t), frame.language);
+    // What a lost machine did last, it may do no more.
+    auto const words = frame.lost() ? machine_words(frame, *frame.machines->shown())
+                                    : state_words(condition_of(*t), frame.language);
+    auto const colour = frame.lost() ? machine_colour(c, *frame.machines->shown())
+                                     : state_colour(c, condition_of(*t));
     auto const size = pill_size(frame, words);
     ImGui::SetCursorScreenPos({begin.x + room - size.x, begin.y + std::floor((line - size.y) / 2)});
-    pill(frame, words, state_colour(c, condition_of(*t)));
+    pill(frame, words, colour);
   }
   ImGui::SetCursorScreenPos({begin.x, begin.y + line});
   gap(frame, space::l);

@@ -36,6 +36,8 @@ bool paused_on_the_way(node::TaskView const& task) {
 }  // namespace
 
 std::string_view condition_of(node::TaskView const& task) {
+  if (task.state == "failed" && values_in(task.reason, tr(Text::said_ended, Language::english)))
+    return "ended";
   if (task.state != "paused") return task.state;
   if (task.paused_by == "guest") return "resting";
   if (task.paused_by == "disk") return "full";

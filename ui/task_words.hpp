@@ -13,8 +13,8 @@
 namespace waggle::ui {
 
 /// A task's state as a person tells it from the others: "resting" where a rule holds it, "full"
-/// where the disk does, "failed" where its trainer was given up, else the node's own word. For
-/// state_words() and state_colour().
+/// where the disk does, "failed" where its trainer was given up, "ended" where its operator did so,
+/// else the node's own word. For state_words() and state_colour().
 [[nodiscard]] std::string_view condition_of(node::TaskView const& task);
 
 /// Why it is so, as a sentence of its own; empty where nothing is to be said.

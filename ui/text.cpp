@@ -22,7 +22,8 @@ constexpr std::array kStates{Word{"finding", Text::state_finding},
                              Word{"waiting", Text::state_waiting},
                              Word{"choice", Text::state_choice},
                              Word{"resting", Text::state_resting},
-                             Word{"full", Text::state_full}};
+                             Word{"full", Text::state_full},
+                             Word{"ended", Text::state_ended}};
 
 constexpr std::array kPhases{Word{"training", Text::phase_training},
                              Word{"averaging gradients", Text::phase_averaging_gradients},

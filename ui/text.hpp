@@ -36,6 +36,7 @@ enum class Text : std::uint16_t {
   state_choice,
   state_resting,
   state_full,
+  state_ended,
   // phases: what the optimizer does
   phase_training,
   phase_training_there,

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import stat
@@ -111,6 +112,37 @@ def a_busy_page_port_keeps_nobody_from_running(folder):
         said = node.wait_for("notice", 20, lambda e: "web page" in e["text"])["text"]
         assert str(port) in said and "in use" in said, said
         assert until(20, lambda: by_file(node, "/healthz")[0] == 200)
+
+
+@scenario(kind="light")
+def who_comes_when_there_is_no_room_for_a_thread_is_hung_up_on(folder):
+    node = start("node", data_dir=folder / "a")
+    node.wait_for("started", 20)
+    assert until(20, lambda: by_file(node, "/healthz")[0] == 200)
+    time.sleep(2)
+    pid = node.process.pid
+    used = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
+    before = resource.prlimit(pid, resource.RLIMIT_AS, (used + (6 << 20), resource.RLIM_INFINITY))
+    callers = [socket.socket(socket.AF_UNIX) for _ in range(8)]
+    try:
+        for caller in callers:
+            caller.settimeout(3)
+            caller.connect(str(node.data_dir / "api.sock"))
+        hung_up = 0
+        for caller in callers:
+            try:
+                hung_up += caller.recv(1) == b""
+            except TimeoutError:
+                pass  # served, and waited for
+        assert hung_up > 0, "there was room"
+        assert node.process.poll() is None, node.text()
+    finally:
+        for caller in callers:
+            caller.close()
+        if node.process.poll() is None:
+            resource.prlimit(pid, resource.RLIMIT_AS, before)
+    assert until(20, lambda: by_file(node, "/healthz")[0] == 200)
+    assert node.end() == 0
 
 
 @scenario(kind="light")

@@ -24,6 +24,13 @@ TEST_SUITE("a task in words") {
     CHECK(condition_of(paused("guest", "on battery (62 %)")) == "resting");
     CHECK(condition_of(paused("crash", "the trainer failed")) == "failed");
     CHECK(condition_of(paused("disk", "disk full")) == "full");
+    node::TaskView over;
+    over.state = "failed";
+    over.reason = "task stripes was ended by its operator";
+    CHECK(condition_of(over) == "ended");
+    CHECK(outlook_of(over) == Text::until_left);
+    over.reason = "its data does not fit";
+    CHECK(condition_of(over) == "failed");
     // A node from before there was this field says nothing of it.
     CHECK(condition_of(paused("", "paused by you")) == "paused");
     node::TaskView training;

@@ -136,7 +136,7 @@ void words(Frame const& frame, node::TaskView const& t) {
               frame.language,
               {bytes(static_cast<double>(t.fetch_done)),
                bytes(static_cast<double>(t.fetch_total))}));
-    gap(frame, space::xs);
+    if (!t.reason.empty()) gap(frame, space::xs);
     why_and_until_when(frame, t);
     return;
   }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <list>
+#include <system_error>
 #include <thread>
 
 #include <arpa/inet.h>
@@ -255,11 +256,16 @@ struct HttpServer::State {
       return;
     }
     auto& worker = workers.emplace_back();
-    worker.thread = std::thread([this, &worker, fd = socket.release()] {
-      ::pthread_setname_np(::pthread_self(), "api");
-      serve(Fd(fd));
-      worker.done = true;
-    });
+    try {
+      worker.thread = std::thread([this, &worker, fd = std::move(socket)]() mutable {
+        ::pthread_setname_np(::pthread_self(), "api");
+        serve(std::move(fd));
+        worker.done = true;
+      });
+    } catch (std::system_error const&) {
+      // No thread is left: who came is hung up on, and may come again.
+      workers.pop_back();
+    }
   }
 
   void accept_all() {
