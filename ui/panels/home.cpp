@@ -93,7 +93,7 @@ float buttons_width(Frame const& frame) {
 }
 
 std::string doing(Frame const& frame, node::TaskView const& t) {
-  if (t.state != "training" || t.phase.empty()) return state_words(t.state, frame.language);
+  if (t.state != "training" || t.phase.empty()) return state_words(condition_of(t), frame.language);
   if (frame.away() && phase_text(t.phase) == Text::phase_training)
     return fill(Text::phase_training_there, frame.language, {frame.machines->shown()->name});
   return translated(t.phase, frame.language);
