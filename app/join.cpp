@@ -24,6 +24,7 @@ void add_join(CLI::App& app, Common& common, Action& chosen) {
       if (!sent)
         return fail(common, sent.error(), sent.error().code == Errc::refused ? kUsage : kFailed);
       std::printf(common.json ? "{\"ok\":true}\n" : "joining; see waggle status\n");
+      say_what_is_left(*sent);
       return kDone;
     };
   });

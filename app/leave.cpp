@@ -26,6 +26,7 @@ void add_leave(CLI::App& app, Common& common, Action& chosen) {
         auto const sent = node::api_post(api_socket(common), leave);
         if (!sent) return fail(common, sent.error());
         std::printf(common.json ? "{\"ok\":true}\n" : "leaving; its disk is freed when it has\n");
+        say_what_is_left(*sent);
         return kDone;
       }
       if (!freed) return fail(common, freed.error());

@@ -129,6 +129,7 @@ int remove(Common const& common, std::string const& wanted) {
       say(common,
           {{"ok", true}, {"removed", peer_id}},
           cat(found.front().name, " may not watch this machine any more"));
+      if (sent) say_what_is_left(*sent);
       return kDone;
     }
     signals::wait(kLookEvery);

@@ -76,11 +76,11 @@ Offers offers_of(node::TaskView const& task) {
   if (task.state == "starting" || task.state == "training")
     return {.run = {}, .pause = true, .finish = true};
   if (task.state != "paused") return {};
+  bool const fetched = task.fetch_done >= task.fetch_total;
   // A full disk is nothing that Resume could end.
-  if (task.paused_by == "disk")
-    return {.run = {}, .pause = true, .finish = task.fetch_done >= task.fetch_total};
+  if (task.paused_by == "disk") return {.run = {}, .pause = true, .finish = fetched};
   if (task.paused_by == "guest") return {.run = Text::run_anyway, .pause = true, .finish = true};
-  return {.run = Text::resume, .finish = true};
+  return {.run = Text::resume, .finish = fetched};
 }
 
 bool is_about(std::string_view entry, std::string_view id) {

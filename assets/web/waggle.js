@@ -137,12 +137,13 @@ function show_task(card, task) {
   const reason = by_person ? word("paused_by_you") : task.reason;
   card.reason.textContent = reason || (task.state === "training" ? phase_words(task.phase) : "");
   // Also while it fetches or starts, and will not train then.
-  const paused = task.state === "paused" || (by_person && ["fetching", "starting"].includes(task.state));
+  const full = task.state === "paused" && task.paused_by === "disk"; // nothing that Start could end
+  const paused = (task.state === "paused" && !full) || (by_person && ["fetching", "starting"].includes(task.state));
   const over = task.state === "done" || task.state === "failed";
   card.command = paused ? "resume" : "pause";
   card.main.textContent = word(resting ? "run_anyway" : paused ? "start" : "pause");
   card.main.className = paused ? "primary" : "";
-  card.main.disabled = over || task.state === "finishing" || task.state === "waiting";
+  card.main.disabled = over || ["finding", "choice", "finishing", "waiting"].includes(task.state);
   card.finish.disabled = over || task.state === "finishing" || waits;
   const fetching = task.state === "fetching";
   const [done, all] = fetching ? [task.fetch_done, task.fetch_total] : [task.swarm_samples, task.target_batch_size];

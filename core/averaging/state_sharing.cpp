@@ -64,8 +64,9 @@ struct StateSharing::State {
 
   /// What the DHT takes in place of our last record, and no earlier than this.
   [[nodiscard]] double later_than_declared(double expiration) const;
+  Co<bool> declare(std::int64_t epoch, Duration lasts);
   Co<void> hash_and_declare();
-  Co<void> store(wire::Msgpack value, double expiration, Duration patience);
+  Co<bool> store(wire::Msgpack value, double expiration, Duration patience);
   Co<Status> serve(net::rpc::ServerCall& call);
   Co<Status> send_all(net::rpc::ServerCall& call, std::shared_ptr<StateSnapshot const> snapshot);
   Co<Result<DownloadedState>> fetch_native(
@@ -80,7 +81,8 @@ struct StateSharing::State {
       TimePoint deadline);
 };
 
-Co<void> StateSharing::State::store(wire::Msgpack value, double expiration, Duration patience) {
+// Whether anybody took it.
+Co<bool> StateSharing::State::store(wire::Msgpack value, double expiration, Duration patience) {
   dht::Record record;
   record.key = key();
   record.subkey = wire::Msgpack(to_bytes(host.self().bytes())).encode();
@@ -89,6 +91,17 @@ Co<void> StateSharing::State::store(wire::Msgpack value, double expiration, Dura
   auto const stored = co_await dht.store(std::move(record), runtime.now() + patience);
   if (!stored && stored.error().code != Errc::cancelled)
     log::debug("averaging", "advertising our state: ", stored.error().detail);
+  co_return stored&&* stored;
+}
+
+// For `lasts`; longer, where a record of ours from before we left is still remembered.
+Co<bool> StateSharing::State::declare(std::int64_t epoch, Duration lasts) {
+  for (auto const life : {lasts, kLongestDeclared + kWithdrawTime}) {
+    declared = later_than_declared(dht.time() + to_seconds(life));
+    wire::Msgpack priority(static_cast<double>(epoch));
+    if (co_await store(std::move(priority), declared, kStoreTime)) co_return true;
+  }
+  co_return false;
 }
 
 double StateSharing::State::later_than_declared(double expiration) const {
@@ -102,13 +115,11 @@ Co<void> StateSharing::State::hash_and_declare() {
   for (;;) {
     auto const snapshot = latest;
     if (!served.empty() && served.front().snapshot == snapshot) {
-      if (options.serve) {
-        declared = later_than_declared(dht.time() + to_seconds(lasts));
-        wire::Msgpack priority(static_cast<double>(snapshot->epoch));
-        co_await store(std::move(priority), declared, kStoreTime);
-      }
+      // What nobody took is tried again soon.
+      if (options.serve && !co_await declare(snapshot->epoch, lasts))
+        lasts = options.declare_period;
       auto const renew = runtime.now() + lasts * 2 / 3;
-      lasts = std::min(2 * lasts, kLongestDeclared);
+      lasts = std::max(options.declare_period, std::min(2 * lasts, kLongestDeclared));
       Status waited = ok();
       while (waited && latest == snapshot) waited = co_await changed.wait(renew);
       if (!waited && waited.error().code == Errc::cancelled) co_return;
@@ -282,7 +293,7 @@ Co<void> StateSharing::close() {
   co_await state->scope.close();
   if (withdraw) {
     // hivemind overwrites with nil, so that nobody asks us any more.
-    co_await state->store(wire::Msgpack(), state->later_than_declared(0), kWithdrawTime);
+    (void)co_await state->store(wire::Msgpack(), state->later_than_declared(0), kWithdrawTime);
   }
 }
 

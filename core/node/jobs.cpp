@@ -54,12 +54,13 @@ Co<Outcome> JobRunner::run(Job job, std::function<void()> begun) {
   known_ = std::make_unique<KnownTasks>(services_, joined_);
   wanted_ = std::make_unique<WantedTask>(
       services_, events_, [this](FoundTask task) { return take_up(std::move(task)); });
+  auto* const train_job = std::get_if<TrainJob>(&job);
+  auto* const publish_job = std::get_if<PublishJob>(&job);
+  if (!train_job && !publish_job) next_ = co_await joined_.chosen();
+  session_comes_ = train_job || (publish_job && publish_job->train && !publish_job->end);
   begun();
-  if (auto* const train_job = std::get_if<TrainJob>(&job))
-    co_return co_await train(std::move(*train_job));
-  if (auto* const publish_job = std::get_if<PublishJob>(&job))
-    co_return co_await publish(std::move(*publish_job));
-  next_ = co_await joined_.chosen();
+  if (train_job) co_return co_await train(std::move(*train_job));
+  if (publish_job) co_return co_await publish(std::move(*publish_job));
   co_return co_await serve();
 }
 
@@ -136,7 +137,9 @@ Co<Outcome> JobRunner::train_found(FoundTask found, SessionOptions options) {
   options.gpu_joules = [this] { return guest_ ? guest_->gpu_joules() : 0.0; };
   session_ = std::make_unique<Session>(services_, std::move(found), std::move(options), events_);
   session_key_ = key;
+  session_comes_ = false;
   obey_guest();
+  if (auto const early = std::exchange(for_session_, std::nullopt)) (void)tell_session(*early);
   if (leaving_) session_->leave();
   std::optional<Status> done;
   Scope running(services_.runtime());
@@ -270,20 +273,22 @@ Co<void> JobRunner::close() {
   co_await scope_.close();
 }
 
-void JobRunner::command(Command const& command) {
+JobRunner::Heard JobRunner::command(Command const& command) {
   using Kind = Command::Kind;
   switch (command.kind) {
     case Kind::join:
-      return join(command.link);
+      join(command.link);
+      return Heard::obeyed;
     case Kind::leave:
-      return leave_task(command);
+      leave_task(command);
+      return Heard::obeyed;
     case Kind::look:
       if (auto link = task::Link::parse(command.link); link && known_)
         known_->look(*std::move(link));
-      return;
+      return Heard::obeyed;
     case Kind::browse:
       if (known_) known_->browse();
-      return;
+      return Heard::obeyed;
     case Kind::resume:
       // One that waits for another: switch to it.
       if (command.prefix.empty()) break;
@@ -291,32 +296,45 @@ void JobRunner::command(Command const& command) {
         if (!trains(key) && command.names(crypto::to_text(key.first), key.second)) {
           keep_wish(services_, key.first, key.second, {});
           keep_failures(services_, {.operator_id = key.first, .prefix = key.second}, {});
-          return switch_to(entry.found);
+          switch_to(entry.found);
+          return Heard::obeyed;
         }
       break;
     default:
       break;
   }
-  if (!session_) return;
+  if (session_) return tell_session(command);
+  if (!session_comes_ && !next_) return Heard::nobody;
+  for_session_ = command;
+  return Heard::later;
+}
+
+JobRunner::Heard JobRunner::tell_session(Command const& command) {
+  using Kind = Command::Kind;
   auto const& [operator_id, prefix] = *session_key_;
-  if (!command.names(crypto::to_text(operator_id), prefix)) return;
+  if (!command.names(crypto::to_text(operator_id), prefix)) return Heard::nobody;
   switch (command.kind) {
     case Kind::pause:
       session_->pause();
       if (guest_) guest_->person_rests();
-      return tell_guest();
+      tell_guest();
+      break;
     case Kind::resume:
       // The rules first: that it goes on is said once.
       if (guest_) guest_->person_runs();
       session_->resume();
-      return changed_.notify_all();
+      changed_.notify_all();
+      break;
     case Kind::finish:
-      return session_->finish(command.at_epoch);
+      session_->finish(command.at_epoch);
+      break;
     case Kind::measure:
-      return session_->measure();
+      session_->measure();
+      break;
     default:
-      return;
+      break;
   }
+  return Heard::obeyed;
 }
 
 void JobRunner::settings_changed(std::function<void()> followed) {

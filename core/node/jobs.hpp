@@ -21,6 +21,10 @@ namespace waggle::node {
 /// thread.
 class JobRunner {
  public:
+  /// What becomes of a command: it is carried out; the session that is about to begin hears it
+  /// first; or no task of that name trains, or is about to.
+  enum class Heard : std::uint8_t { obeyed, later, nobody };
+
   JobRunner(Services& services, EventSink events);
   ~JobRunner();
 
@@ -30,7 +34,7 @@ class JobRunner {
   [[nodiscard]] Co<Outcome> run(Job job, std::function<void()> begun);
   [[nodiscard]] Co<void> close();
 
-  void command(Command const& command);
+  [[nodiscard]] Heard command(Command const& command);
   /// waggle.toml was changed by a command; `followed` is called once what it says holds.
   void settings_changed(std::function<void()> followed);
   /// Finish the round if one runs, then end.
@@ -67,6 +71,7 @@ class JobRunner {
   [[nodiscard]] Co<void> take_up(FoundTask task);
   void switch_to(FoundTask found);
   void leave_task(Command const& command);
+  [[nodiscard]] Heard tell_session(Command const& command);
   [[nodiscard]] bool trains(TaskKey const& key) const;
   void obey_guest();
   void tell_guest();
@@ -78,8 +83,10 @@ class JobRunner {
   std::unique_ptr<Session> session_;
   std::optional<TaskKey> session_key_;
   std::unique_ptr<WantedTask> wanted_;
-  std::optional<FoundTask> next_;     ///< to train once the session has made way
-  std::optional<TaskKey> to_forget_;  ///< once the session has ended
+  std::optional<FoundTask> next_;       ///< to train once the session has made way
+  std::optional<TaskKey> to_forget_;    ///< once the session has ended
+  bool session_comes_ = false;          ///< the first one, without anybody asking for it
+  std::optional<Command> for_session_;  ///< the last command that came before there is one
   std::unique_ptr<Guest> guest_;
   Signal changed_;
   bool leaving_ = false;

@@ -50,9 +50,15 @@ class Progress {
     });
   }
 
-  [[nodiscard]] Taken wait(Duration most) {
+  void refused(Error why) {
+    tell([this, &why] { refusal_ = std::move(why); });
+  }
+
+  [[nodiscard]] Result<Taken> wait(Duration most) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, most, [this] { return taken_.carried_out && disk_answered_; });
+    changed_.wait_for(
+        lock, most, [this] { return refusal_ || (taken_.carried_out && disk_answered_); });
+    if (refusal_) return *refusal_;
     return taken_;
   }
 
@@ -68,9 +74,16 @@ class Progress {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Taken taken_;                 // guarded by mutex_
-  bool disk_answered_ = false;  // guarded by mutex_
+  Taken taken_;                   // guarded by mutex_
+  bool disk_answered_ = false;    // guarded by mutex_
+  std::optional<Error> refusal_;  // guarded by mutex_
 };
+
+Error nobody_there(Command const& command) {
+  return {Errc::not_found,
+          command.prefix.empty() ? "nothing trains here"
+                                 : cat("no task ", command.prefix, " trains here")};
+}
 
 }  // namespace
 
@@ -94,6 +107,7 @@ struct Node::State {
 
   bool leaving = false;  ///< told to
   bool takes_commands = false;
+  bool over = false;                        ///< and takes none any more
   std::deque<std::function<void()>> early;  ///< commands that came before that
 
   Snapshots snapshots{runtime};
@@ -170,16 +184,20 @@ struct Node::State {
       });
       return;
     }
-    auto& disk = services->disk();
-    disk.post([this] { (void)services->take_not_kept(); });  // of others
+    auto& all = *services;
+    all.disk().post([&all] { (void)all.take_not_kept(); });  // of others
+    auto heard = JobRunner::Heard::obeyed;
     bool const about_watchers = command.kind == Kind::pair || command.kind == Kind::unpair;
     if (about_watchers && watched)
       watched->command(command);
     else
-      runner->command(command);
+      heard = runner->command(command);
+    if (heard == JobRunner::Heard::nobody) return progress->refused(nobody_there(command));
     snapshots.outdate();
     progress->carried_out();
-    disk.post([this, progress] { progress->kept(!services->take_not_kept()); });
+    // What the next session hears, it also keeps.
+    bool const later = heard == JobRunner::Heard::later;
+    all.disk().post([&all, progress, later] { progress->kept(!all.take_not_kept() && !later); });
   }
 
   // On the network thread: now, or once there is a job that takes it.
@@ -190,7 +208,9 @@ struct Node::State {
       progress->kept(true);  // nothing changes that would be
     } else if (takes_commands) {
       carry_out(command, progress);
-    } else if (early.size() < kMostEarly) {
+    } else if (over || early.size() >= kMostEarly) {
+      progress->refused({Errc::closed, over ? "it is leaving" : "it is still starting"});
+    } else {
       early.push_back([this, command, progress] { carry_out(command, progress); });
     }
   }
@@ -241,6 +261,7 @@ struct Node::State {
     Scope scope(runtime);
     auto result = co_await serve(scope);
     takes_commands = false;
+    over = true;
     if (watched) co_await watched->close();
     if (releases) co_await releases->close();
     if (observer) co_await observer->close();

@@ -117,6 +117,8 @@ Co<void> SwarmMetrics::work() {
     if (!woken) co_return;
   }
   for (;;) {
+    // The others tell theirs about now, too: some of them after we have looked.
+    bool const all_tell = news();
     auto const told = co_await tell();
     if (!told && told.error().code == Errc::cancelled) co_return;
     auto const seen = co_await look();
@@ -124,8 +126,9 @@ Co<void> SwarmMetrics::work() {
     if (!told) log::debug("optim", "metrics not stored: ", told.error().detail);
     if (!seen) log::debug("optim", "metrics not read: ", seen.error().detail);
     auto const began = runtime_.now();
-    while (runtime_.now() < began + (news() ? kEvery : kSeldom)) {
-      auto const woken = co_await ended_.wait(began + (news() ? kEvery : kSeldom));
+    auto const next = [&] { return began + (all_tell || news() ? kEvery : kSeldom); };
+    while (runtime_.now() < next()) {
+      auto const woken = co_await ended_.wait(next());
       if (!woken && woken.error().code == Errc::cancelled) co_return;
     }
   }

@@ -40,8 +40,8 @@ struct SwarmLoss {
 [[nodiscard]] std::optional<SwarmLoss> swarm_loss(std::span<LocalMetrics const> claims,
                                                   std::int64_t our_epoch);
 
-/// Tells the swarm our loss and learns the others', a record and a search every half minute; while
-/// no epoch of ours ends, only a search every three.
+/// Tells the swarm our loss and learns the others', a record and a search every half minute. While
+/// no epoch of ours ends, only a search every three minutes; before the first, nothing.
 /// Needs the record key's validator on the DHT, which the optimizer puts there. Thread: the network
 /// thread.
 class SwarmMetrics {

@@ -70,11 +70,11 @@ def the_api_by_tcp_opens_to_its_token_alone(folder):
         assert by_tcp(port, "GET", path, bearer)[0] == 200, path
         assert by_tcp(port, "GET", path, {**bearer, "Host": f"evil.example:{port}"})[0] == 403, path
         assert by_tcp(port, "GET", path, {**bearer, "Origin": "http://evil.example"})[0] == 403, path
-    pause = '{"command": "pause"}'
+    browse = '{"command": "browse"}'
     typed = {"Content-Type": "application/json"}
-    assert by_tcp(port, "POST", "/v1/commands", typed, pause)[0] == 401
-    assert by_tcp(port, "POST", "/v1/commands", bearer, pause)[0] == 415
-    assert by_tcp(port, "POST", "/v1/commands", {**bearer, **typed}, pause)[0] == 200
+    assert by_tcp(port, "POST", "/v1/commands", typed, browse)[0] == 401
+    assert by_tcp(port, "POST", "/v1/commands", bearer, browse)[0] == 415
+    assert by_tcp(port, "POST", "/v1/commands", {**bearer, **typed}, browse)[0] == 200
     status, headers, page = by_tcp(port, "GET", "/")
     assert status == 200 and page.startswith("<!doctype html>") and "default-src 'none'" in headers["Content-Security-Policy"]
     assert not [name for name in headers if name.lower().startswith("access-control")]

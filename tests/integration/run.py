@@ -171,6 +171,31 @@ def a_pause_while_it_still_fetches_is_shown_and_stands(folder):
     assert second.end() == 0
 
 
+@scenario
+def a_pause_while_it_still_looks_for_its_task_stands(folder):
+    first, link = publisher(folder)
+    first.wait_for("epoch", 90)
+    assert first.end() == 0
+    second = start("run", link, data_dir=folder / "second")
+    second.wait_for("state", 30, lambda e: e["state"] == "finding")
+    code, out, err = run("pause", "--data-dir", second.data_dir, "--json")
+    # Nothing is on disk of a task that is not known yet.
+    said = json.loads(out)
+    assert code == 0 and said["carried_out"] and not said["kept"] and "not on disk yet" in err, (said, err)
+    start("node", data_dir=first.data_dir)
+    second.wait_for("state", 120, lambda e: e["state"] == "paused")
+    assert second.epoch() == 0
+    # What nothing trains cannot be paused.
+    code, _, err = run("pause", "--data-dir", start_idle(folder).data_dir)
+    assert code == 1 and "nothing trains here" in err, (code, err)
+
+
+def start_idle(folder):
+    node = start("node", data_dir=folder / "idle")
+    node.wait_for("started", 20)
+    return node
+
+
 @scenario(kind="light")
 def the_command_line_says_what_is_wrong(folder):
     toml = lay_out_task(folder / "task")

@@ -98,6 +98,8 @@ TEST_SUITE("a task in words") {
     half.fetch_total = 2;
     half.fetch_done = 1;
     CHECK_FALSE(offers_of(half).finish);
+    half.paused_by = "you";
+    CHECK_FALSE(offers_of(half).finish);
   }
 
   TEST_CASE("the list of machines tells a rest from a pause") {

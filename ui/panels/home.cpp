@@ -47,7 +47,8 @@ bool steerable(Frame const& frame, node::TaskView const& t) {
   return count_of(offers_of(t)) > 0 && frame.may_steer();
 }
 
-// Pause and Resume are one button to the keyboard: its focus stays when it was pressed.
+// Pause and Resume are one button to the keyboard: its focus stays when it was pressed. (Not where
+// a rule rests it and both Run anyway and Pause are there.)
 void buttons(Frame& frame, node::TaskView const& t, float width) {
   auto const offers = offers_of(t);
   bool first = true;

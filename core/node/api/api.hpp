@@ -24,10 +24,9 @@ namespace waggle::node {
 ///     "text"}]};
 ///                             ?after=N ?level=warning ?most=100
 ///     GET  /v1/examples       example predictions, {} while there are none; asking has some made
-///     POST /v1/commands       a Command as JSON; 200 {"ok":true,"carried_out":true,"kept":true},
-///     or
-///                             400 and why. It is answered once both hold, or after two seconds: a
-///                             false one does not hold yet
+///     POST /v1/commands       a Command as JSON; 200 {"ok":true,"carried_out":true,"kept":true}
+///                             once both hold, or after two seconds with what holds by then; 400
+///                             and why
 ///     GET  /metrics           Prometheus' text form
 ///     GET  /healthz           200 once there is a snapshot, else 503
 ///     GET  /v1/page           socket file only: the web page's address with its token; 404 if none

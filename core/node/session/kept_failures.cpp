@@ -51,12 +51,10 @@ Status forget_failures(store::Store& store, PeerId const& operator_id, std::stri
 }
 
 void keep_failures(Services& services, Tried tried, Failures failures) {
-  services.disk().post([&store = services.store(),
-                        tried = std::move(tried),
-                        failures = std::move(failures)] {
-    if (auto const kept = write_failures(store, tried, failures); !kept)
-      log::warning(
-          "store", "how ", tried.prefix, "'s trainer failed was not kept: ", kept.error().detail);
+  services.disk().post([&services, tried = std::move(tried), failures = std::move(failures)] {
+    if (auto const kept = write_failures(services.store(), tried, failures); !kept)
+      services.not_kept(
+          cat("how ", tried.prefix, "'s trainer failed was not kept: ", kept.error().detail));
   });
 }
 

@@ -56,7 +56,7 @@ void Session::State::enter(std::string state, std::string text) {
   events(events::state(services, state, text));
 }
 
-Co<Status> Session::State::fetch(std::map<std::string, std::filesystem::path>& files) {
+Co<Result<bool>> Session::State::fetch(std::map<std::string, std::filesystem::path>& files) {
   enter("fetching", cat("fetching ", definition.title));
   std::function<void(blob::FetchProgress const&)> progress = [this](blob::FetchProgress const& p) {
     view.fetch_done = p.done;
@@ -77,20 +77,24 @@ Co<Status> Session::State::fetch(std::map<std::string, std::filesystem::path>& f
     if (fetched.error().code != Errc::too_large) co_return std::move(fetched).error();
     // What came stays and is served; whoever owns the disk makes room, or leaves.
     say_disk_full(fetched.error().detail);
-    WAGGLE_CO_TRY_STATUS(co_await runtime().sleep_for(kRoomEvery));
+    auto const waited = co_await woken.wait(runtime().now() + kRoomEvery);
+    if (!waited && waited.error().code == Errc::cancelled) co_return waited.error();
+    if (finish_soon) co_return false;
   }
   disk_full.clear();
   view.reason.clear();
   view.paused_by.clear();
-  co_return ok();
+  co_return true;
 }
 
 // Once for each time that the disk fills up; the numbers on view are the newest.
 void Session::State::say_disk_full(std::string why) {
   bool const fresh = disk_full.empty();
   disk_full = std::move(why);
-  view.state = "paused";
-  name_pause();
+  if (!finish_soon) {
+    view.state = "paused";
+    name_pause();
+  }
   if (!fresh) return;
   events(events::state(services, "paused", cat("paused until there is room: ", disk_full)));
   services.notice(disk_full);
@@ -138,6 +142,7 @@ void Session::State::say_paused() {
 }
 
 void Session::State::keep_wish(Wish wish) {
+  told = wish;
   node::keep_wish(services, found.record.operator_id, found.record.prefix, wish);
 }
 
@@ -147,6 +152,22 @@ void Session::State::use(device::Effort wanted) {
   trainer->set_gpu_duty(wanted.gpu_duty);
 }
 
+void Session::State::end_untrained() {
+  view.state = "done";
+  if (finish_wished) keep_wish({});
+}
+
+Co<void> Session::State::take_up_wish() {
+  auto const wish = co_await recall_wish(services, found.record.operator_id, found.record.prefix);
+  if (told) co_return;
+  if (wish.kind == Wish::Kind::pause) paused_by_user = true;
+  if (wish.kind == Wish::Kind::finish) {
+    finish_wished = true;
+    finish_at = wish.at_epoch;
+    finish_soon = finish_soon || wish.at_epoch == 0;
+  }
+}
+
 Co<Status> Session::State::run() {
   WAGGLE_CO_TRY(definition,
                 task::Definition::parse(found.record.toml, cat("task ", found.record.prefix)));
@@ -154,21 +175,20 @@ Co<Status> Session::State::run() {
   view.title = definition.title;
   view.target_batch_size = static_cast<std::uint64_t>(definition.swarm.target_batch_size);
   services.directory().keep_alive(found.record, found.envelope, false);
-  auto const wish = co_await recall_wish(services, found.record.operator_id, found.record.prefix);
-  if (wish.kind == Wish::Kind::pause) paused_by_user = true;
-  if (wish.kind == Wish::Kind::finish) {
-    finish_wished = true;
-    finish_at = wish.at_epoch;
-    finish_soon = finish_soon || wish.at_epoch == 0;
-  }
+  co_await take_up_wish();
   co_await take_up_failures();
   WAGGLE_CO_TRY_STATUS(co_await remember_task(services, found, true));
+  // Of a task that was not noted yet nothing could be kept.
+  if (told) keep_wish(*told);
   std::map<std::string, std::filesystem::path> files;
-  WAGGLE_CO_TRY_STATUS(co_await fetch(files));
+  WAGGLE_CO_TRY(bool const fetched, co_await fetch(files));
+  if (!fetched) {
+    end_untrained();
+    co_return ok();
+  }
   WAGGLE_CO_TRY(auto const begun, co_await begin_trainer(files));
   if (!begun) {
-    view.state = "done";
-    if (finish_wished) keep_wish({});
+    end_untrained();
     co_return ok();
   }
   auto const epoch = *begun;
@@ -322,6 +342,8 @@ void Session::finish(std::optional<std::int64_t> at_epoch) {
 void Session::leave() {
   state_->finish_soon = true;
   state_->view.state = "finishing";
+  state_->view.reason.clear();
+  state_->view.paused_by.clear();
   state_->woken.notify_all();
   if (!state_->optimizer) return;
   state_->optimizer->finish();

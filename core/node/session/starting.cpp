@@ -89,6 +89,10 @@ Co<Result<bool>> Session::State::stay_given_up() {
 Co<void> Session::State::take_up_failures() {
   auto kept = co_await recall_failures(services, tried());
   failures_kept = kept.in_a_row > 0;
+  if (failures_forgiven) {
+    note_failures({});
+    co_return;
+  }
   crashed = std::move(kept.given_up);
   if (crashed.empty() && kept.in_a_row < CrashGuard::kMost) guard = CrashGuard(kept.in_a_row);
 }
@@ -101,6 +105,7 @@ void Session::State::note_failures(Failures failures) {
 }
 
 void Session::State::begin_failures_anew() {
+  failures_forgiven = true;
   crashed.clear();
   guard = CrashGuard();
   if (optimizer) optimizer->set_trainer_losses(0);

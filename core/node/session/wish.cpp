@@ -27,7 +27,7 @@ Status write_wish(store::Store& store,
                   std::string_view prefix,
                   Wish wish) {
   WAGGLE_TRY(auto known, store.task(operator_id.bytes(), prefix));
-  if (!known) return ok();
+  if (!known) return Error{Errc::not_found, cat("task ", prefix, " is not noted yet")};
   // First what only counts together with the state.
   if (wish.kind == Wish::Kind::finish)
     WAGGLE_TRY_STATUS(store.put_setting(epoch_key(operator_id, prefix), cat(wish.at_epoch)));

@@ -19,14 +19,13 @@ struct Wish {
   friend bool operator==(Wish const&, Wish const&) = default;
 };
 
-/// Writes it on the store's thread, in order; a failure is logged. Nothing for a task that is not
-/// known.
+/// Writes it on the store's thread, in order; a failure is Services::not_kept().
 void keep_wish(Services& services, PeerId const& operator_id, std::string_view prefix, Wish wish);
 
 /// What was asked last; to train, if nothing was.
 [[nodiscard]] Co<Wish> recall_wish(Services& services, PeerId operator_id, std::string prefix);
 
-/// The same at the store itself. Errors: io, too_large (a full disk).
+/// The same at the store itself. Errors: io, too_large (a full disk), not_found (no such task).
 [[nodiscard]] Status write_wish(store::Store& store,
                                 PeerId const& operator_id,
                                 std::string_view prefix,

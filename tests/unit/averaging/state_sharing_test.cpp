@@ -212,6 +212,15 @@ TEST_CASE("StateSharing: a state that stays is told ever more seldom, a new one 
   CHECK(now[0].priority == 5);
   world.run(s.sharing[1]->close());
   CHECK(listed().empty());
+
+  // Who comes back is listed at once, though the DHT remembers for long that it left.
+  StateSharingOptions options;
+  options.prefix = "run_state_averager";
+  auto& peer = *s.swarm.peers[1];
+  s.sharing[1] = std::make_unique<StateSharing>(*peer.host, *peer.dht, s.swarm.compute, options);
+  s.sharing[1]->publish(snapshot(6));
+  world.run_for(2s);
+  CHECK(listed().size() == 1);
 }
 
 TEST_CASE("StateSharing: a download that breaks off resumes where it was, also across an epoch") {

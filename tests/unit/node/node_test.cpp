@@ -64,9 +64,9 @@ bool within_20_seconds(F const& holds) {
 }
 
 // Somebody who watches, so that the file is looked at each three seconds.
-Taken watch_and_pause(Node& node) {
+Taken watch_and_browse(Node& node) {
   (void)node.snapshot();
-  auto const taken = node.send({.kind = Kind::pause});
+  auto const taken = node.send({.kind = Kind::browse});
   REQUIRE(taken);
   return *taken;
 }
@@ -80,7 +80,7 @@ TEST_SUITE("Node") {
     REQUIRE(started);
     auto& node = **started;
     auto const all_holds = [&node] {
-      auto const taken = watch_and_pause(node);
+      auto const taken = watch_and_browse(node);
       return taken.carried_out && taken.kept;
     };
     CHECK(within_20_seconds(all_holds));
@@ -88,16 +88,15 @@ TEST_SUITE("Node") {
       HangingFile file(folder.path());
       Taken taken{true, true};
       CHECK(within_20_seconds([&] {
-        taken = watch_and_pause(node);
-        return !taken.kept;
+        taken = watch_and_browse(node);
+        return taken.carried_out && !taken.kept;
       }));
-      CHECK(taken.carried_out);
-      // What is on disk, but cannot be followed yet.
+      // What is on disk, but cannot be followed yet: once the reader hangs.
       file.unlink();
-      auto const set = node.send({.kind = Kind::set, .name = "cpu_share", .value = "50"});
-      REQUIRE(set);
-      CHECK(!set->carried_out);
-      CHECK(set->kept);
+      CHECK(within_20_seconds([&] {
+        auto const set = node.send({.kind = Kind::set, .name = "cpu_share", .value = "50"});
+        return set && !set->carried_out && set->kept;
+      }));
     }
     CHECK(within_20_seconds(all_holds));
   }
@@ -111,6 +110,28 @@ TEST_SUITE("Node") {
     auto const taken = (*started)->send({.kind = Kind::pause});
     REQUIRE(taken);
     CHECK(!taken->carried_out);
+    CHECK(!taken->kept);
+  }
+
+  TEST_CASE("what nothing trains cannot be paused") {
+    test::TempFolder const folder;
+    auto started = Node::start(test::alone(folder.path()), ServeJob{}, nullptr);
+    REQUIRE(started);
+    auto const nothing = (*started)->send({.kind = Kind::pause});
+    REQUIRE(!nothing);
+    CHECK(nothing.error().code == Errc::not_found);
+    auto const named = (*started)->send({.kind = Kind::finish, .prefix = "stripes"});
+    REQUIRE(!named);
+    CHECK(named.error().detail.find("stripes") != std::string::npos);
+  }
+
+  TEST_CASE("who is looked for can be paused already, which is not kept yet") {
+    test::TempFolder const folder;
+    auto started = Node::start(test::alone(folder.path()), TrainJob{"waggle:stripes"}, nullptr);
+    REQUIRE(started);
+    auto const taken = (*started)->send({.kind = Kind::pause});
+    REQUIRE(taken);
+    CHECK(taken->carried_out);
     CHECK(!taken->kept);
   }
 
@@ -131,9 +152,7 @@ TEST_SUITE("Node") {
                          ->with_peer_id(crypto::Identity::generate().peer_id())};
     auto started = Node::start(options, ServeJob{}, nullptr);
     REQUIRE(started);
-    auto const taken = (*started)->send({.kind = Kind::look, .link = "waggle:stripes"});
-    REQUIRE(taken);
-    CHECK(!taken->carried_out);
+    REQUIRE((*started)->send({.kind = Kind::look, .link = "waggle:stripes"}));
     CHECK(within_20_seconds([&] {
       auto const snapshot = (*started)->snapshot();
       return snapshot && std::ranges::any_of(snapshot->known_tasks, [](auto const& known) {

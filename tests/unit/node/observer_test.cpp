@@ -47,20 +47,21 @@ TEST_SUITE("Observer") {
   TEST_CASE("who asks before the first whole snapshot waits for it") {
     test::TempFolder const folder;
     SystemRuntime runtime;
-    auto look = [](Services& s, Snapshots& snapshots) -> Co<void> {
+    std::promise<void> go_on;
+    auto look = [&go_on](Services& s, Snapshots& snapshots) -> Co<void> {
       auto asked = std::async(std::launch::async, [&snapshots] { return snapshots.fresh(); });
       co_await sleep(s, 200);
       // The ledger is not read yet.
       CHECK(asked.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
-      co_await sleep(s, 200);
+      go_on.set_value();
       while (asked.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
         co_await sleep(s, 10);
       auto const snapshot = asked.get();
       REQUIRE(snapshot);
       CHECK(!snapshot->settings.empty());
     };
-    auto work = [&look](Services& s) -> Co<void> {
-      s.disk().post([] { std::this_thread::sleep_for(std::chrono::milliseconds(400)); });
+    auto work = [&look, &go_on](Services& s) -> Co<void> {
+      s.disk().post([&go_on] { go_on.get_future().wait(); });
       std::function<Co<void>(Services&, Snapshots&)> const looks = look;
       co_await observed(s, looks);
     };

@@ -110,6 +110,10 @@ TEST_SUITE("SwarmMetrics") {
     CHECK(b.metrics->loss()->peers == 2);
     CHECK(b.metrics->loss()->loss == doctest::Approx(0.6));
 
+    CHECK(a.metrics->loss()->peers == 1);
+    swarm.run_for(31s);
+    CHECK(a.metrics->loss()->peers == 2);
+
     auto const told = searches();
     swarm.run_for(900s);
     CHECK(searches() - told >= 5);

@@ -61,13 +61,16 @@ struct Session::State {
   std::uint64_t memory_limit = 0;  ///< of the trainer, in bytes; 0: none
   std::uint64_t gpu_memory_limit = 0;
   bool finish_wished = false;  ///< by the person, not because the program ends
+  std::optional<Wish>
+      told;               ///< by the person to this session: what is kept of before counts no more
   std::string disk_full;  ///< why nothing is trained: need, have and path; empty: there is room
   CrashGuard guard;       ///< until the trainer runs; then the optimizer counts
   std::string crashed;    ///< why the trainer was given up; empty: it was not
-  bool failures_kept = false;  ///< the store has some
-  Signal woken;                ///< a person resumed, or it is to leave
-  Duration cpu_noted{};        ///< the trainer's, up to the last row of the ledger
-  double gpu_noted = 0;        ///< joules, up to the same
+  bool failures_kept = false;      ///< the store has some
+  bool failures_forgiven = false;  ///< by the person: those of before count no more
+  Signal woken;                    ///< a person resumed, or it is to leave
+  Duration cpu_noted{};            ///< the trainer's, up to the last row of the ledger
+  double gpu_noted = 0;            ///< joules, up to the same
   TimePoint last_checkpoint{};
   TimePoint next_evaluation{};
   TimePoint last_progress{};
@@ -87,7 +90,10 @@ struct Session::State {
 
   // Fetching and training.
   void enter(std::string state, std::string text);
-  Co<Status> fetch(std::map<std::string, std::filesystem::path>& files);
+  /// False: told to leave first.
+  Co<Result<bool>> fetch(std::map<std::string, std::filesystem::path>& files);
+  void end_untrained();
+  Co<void> take_up_wish();
   void say_disk_full(std::string why);
   void use(device::Effort wanted);
   void name_pause();

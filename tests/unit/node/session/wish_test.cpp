@@ -67,7 +67,9 @@ TEST_SUITE("wish") {
   TEST_CASE("of a task that is not known nothing is kept, and nothing is wrong") {
     test::Folder const folder;
     auto store = open(folder);
-    CHECK(write_wish(store, operator_id(), "other", {Wish::Kind::pause, 0}));
+    auto const unknown = write_wish(store, operator_id(), "other", {Wish::Kind::pause, 0});
+    REQUIRE(!unknown);
+    CHECK(unknown.error().code == Errc::not_found);
     CHECK(*read_wish(store, operator_id(), "other") == Wish{});
     CHECK(!*store.task(operator_id().bytes(), "other"));
   }
