@@ -304,7 +304,8 @@ JobRunner::Heard JobRunner::command(Command const& command) {
       break;
   }
   if (session_) return tell_session(command);
-  if (!session_comes_ && !next_) return Heard::nobody;
+  bool const comes = session_comes_ || next_;
+  if (!comes || command.kind == Kind::measure) return Heard::nobody;
   for_session_ = command;
   return Heard::later;
 }

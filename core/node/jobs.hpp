@@ -86,7 +86,7 @@ class JobRunner {
   std::optional<FoundTask> next_;       ///< to train once the session has made way
   std::optional<TaskKey> to_forget_;    ///< once the session has ended
   bool session_comes_ = false;          ///< the first one, without anybody asking for it
-  std::optional<Command> for_session_;  ///< the last command that came before there is one
+  std::optional<Command> for_session_;  ///< the last pause, resume or finish before there is one
   std::unique_ptr<Guest> guest_;
   Signal changed_;
   bool leaving_ = false;
