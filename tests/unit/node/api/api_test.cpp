@@ -353,13 +353,15 @@ TEST_SUITE("Api by TCP") {
 
   TEST_CASE("beyond the most connections there is a 503, and room again later") {
     Server server;
-    {
-      std::vector<Fd> held;
-      for (int i = 0; i < 32; ++i) held.push_back(connected(server.port));
-      // Accepted one after the other, so the last is the one too many.
-      CHECK(status(received(connected(server.port))) == 503);
-    }
     int last = 0;
+    // On a machine that stands still for seconds the first ones are gone before the last comes.
+    for (int i = 0; i < 5 && last != 503; ++i) {
+      std::vector<Fd> held;
+      for (int n = 0; n < 32; ++n) held.push_back(connected(server.port));
+      // Accepted one after the other, so the last is the one too many.
+      last = status(received(connected(server.port)));
+    }
+    CHECK(last == 503);
     for (int i = 0; i < 100 && last != 200; ++i) {
       last = status(server.get("/healthz"));
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
