@@ -107,10 +107,9 @@ TEST_SUITE("Node") {
     REQUIRE(started);
     (*started)->leave();
     (void)(*started)->wait();
+    // Its last turns still say that it is leaving; after them nobody answers.
     auto const taken = (*started)->send({.kind = Kind::pause});
-    REQUIRE(taken);
-    CHECK(!taken->carried_out);
-    CHECK(!taken->kept);
+    CHECK((!taken || (!taken->carried_out && !taken->kept)));
   }
 
   TEST_CASE("what nothing trains cannot be paused") {
