@@ -260,11 +260,16 @@ void beside_window(Rows& rows, fs::path const& data_dir, Display const& display)
   double with = 0;
   double without = 0;
   double apart = 0;  // of the ratios: the sum of squares about 1
+  double took = 0;   // the window and its display, in cores
   for (int i = 0; i < kTurns; ++i) {
     double const alone = samples_a_second(data_dir, kTurn);
     Program const shown(window(data_dir), data_dir.parent_path() / "window2", display.environment);
     sleep_seconds(3);
+    auto const spent = [&] { return shown.cpu_seconds() + display.server->cpu_seconds(); };
+    double const begun = monotonic_seconds();
+    double const before = spent();
     double const beside = samples_a_second(data_dir, kTurn);
+    took += (spent() - before) / (monotonic_seconds() - begun) / kTurns;
     without += alone / kTurns;
     with += beside / kTurns;
     apart += (beside / alone - 1) * (beside / alone - 1);
@@ -274,7 +279,7 @@ void beside_window(Rows& rows, fs::path const& data_dir, Display const& display)
   std::ostringstream note;
   note.precision(1);
   note << std::fixed << "the ratio's standard error over " << kTurns << " turns is " << 100 * error
-       << " %";
+       << " %; the window and its display took " << 100 * took << " % of a core";
   rows.push_back({.name = "training beside the window",
                   .value = with,
                   .unit = "samples/s",
