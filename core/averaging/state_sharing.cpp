@@ -91,7 +91,8 @@ Co<bool> StateSharing::State::store(wire::Msgpack value, double expiration, Dura
   auto const stored = co_await dht.store(std::move(record), runtime.now() + patience);
   if (!stored && stored.error().code != Errc::cancelled)
     log::debug("averaging", "advertising our state: ", stored.error().detail);
-  co_return stored&&* stored;
+  bool const taken = stored ? *stored : false;
+  co_return taken;
 }
 
 // For `lasts`; longer, where a record of ours from before we left is still remembered.

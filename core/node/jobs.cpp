@@ -139,7 +139,10 @@ Co<Outcome> JobRunner::train_found(FoundTask found, SessionOptions options) {
   session_key_ = key;
   session_comes_ = false;
   obey_guest();
-  if (auto const early = std::exchange(for_session_, std::nullopt)) (void)tell_session(*early);
+  if (auto const early = std::exchange(for_session_, std::nullopt))
+    if (tell_session(*early) == Heard::nobody)
+      services_.notice(
+          cat("what was asked of ", early->prefix, " is dropped: ", key.second, " trains"));
   if (leaving_) session_->leave();
   std::optional<Status> done;
   Scope running(services_.runtime());
@@ -306,6 +309,10 @@ JobRunner::Heard JobRunner::command(Command const& command) {
   if (session_) return tell_session(command);
   bool const comes = session_comes_ || next_;
   if (!comes || command.kind == Kind::measure) return Heard::nobody;
+  if (next_) {
+    auto const [operator_id, prefix] = key_of(*next_);
+    if (!command.names(crypto::to_text(operator_id), prefix)) return Heard::nobody;
+  }
   for_session_ = command;
   return Heard::later;
 }

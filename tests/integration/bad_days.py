@@ -266,6 +266,18 @@ def a_full_disk_pauses_and_room_resumes(folder):
         fill_up_and_make_room(first, link, data)
 
 
+@scenario
+def who_waits_for_room_may_finish(folder):
+    first, link = publisher(folder, width=24)
+    first.wait_for("epoch", 90)
+    data = folder / "second"
+    with small_disk(1, data):
+        second = start("run", link, data_dir=data)
+        second.wait_for("state", 60, lambda e: e["state"] == "paused")
+        assert run("finish", "--data-dir", data)[0] == 0
+        assert second.process.wait(timeout=20) == 0, second.text()
+
+
 def fill_up_and_make_room(first, link, data):
     second = start("run", link, data_dir=data)
     said = second.wait_for("state", 60, lambda e: e["state"] == "paused")
