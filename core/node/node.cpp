@@ -18,6 +18,7 @@
 #include "core/node/api/api.hpp"
 #include "core/node/api/examples_json.hpp"
 #include "core/node/api/token.hpp"
+#include "core/node/command_progress.hpp"
 #include "core/node/control/watched.hpp"
 #include "core/node/events.hpp"
 #include "core/node/jobs.hpp"
@@ -33,51 +34,6 @@ namespace {
 constexpr Duration kSettle = std::chrono::seconds(2);
 constexpr Duration kLook = std::chrono::milliseconds(200);  // while told to leave
 constexpr std::size_t kMostEarly = 64;  // commands; the network opens in seconds
-
-/// How far a command has come: told by the threads that carry it out, asked by one that waits.
-/// Thread: any.
-class Progress {
- public:
-  void carried_out() {
-    tell([this] { taken_.carried_out = true; });
-  }
-
-  /// `on_disk` false: it could not be written.
-  void kept(bool on_disk) {
-    tell([this, on_disk] {
-      taken_.kept = on_disk;
-      disk_answered_ = true;
-    });
-  }
-
-  void refused(Error why) {
-    tell([this, &why] { refusal_ = std::move(why); });
-  }
-
-  [[nodiscard]] Result<Taken> wait(Duration most) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(
-        lock, most, [this] { return refusal_ || (taken_.carried_out && disk_answered_); });
-    if (refusal_) return *refusal_;
-    return taken_;
-  }
-
- private:
-  template <class F>
-  void tell(F f) {
-    {
-      std::lock_guard const lock(mutex_);
-      f();
-    }
-    changed_.notify_all();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  Taken taken_;                   // guarded by mutex_
-  bool disk_answered_ = false;    // guarded by mutex_
-  std::optional<Error> refusal_;  // guarded by mutex_
-};
 
 Error nobody_there(Command const& command) {
   return {Errc::not_found,
@@ -175,7 +131,7 @@ struct Node::State {
   }
 
   // On the network thread.
-  void carry_out(Command const& command, std::shared_ptr<Progress> const& progress) {
+  void carry_out(Command const& command, std::shared_ptr<CommandProgress> const& progress) {
     using Kind = Command::Kind;
     if (command.kind == Kind::set) {
       runner->settings_changed([this, progress] {
@@ -201,7 +157,7 @@ struct Node::State {
   }
 
   // On the network thread: now, or once there is a job that takes it.
-  void hear(Command const& command, std::shared_ptr<Progress> const& progress) {
+  void hear(Command const& command, std::shared_ptr<CommandProgress> const& progress) {
     if (command.kind == Command::Kind::stop) {
       leave();
       progress->carried_out();
@@ -221,7 +177,7 @@ struct Node::State {
   }
 
   // A setting on the caller's thread, which waits for the answer anyway: a file is slow.
-  Status take(Command command, std::shared_ptr<Progress> progress) {
+  Status take(Command command, std::shared_ptr<CommandProgress> progress) {
     if (command.kind == Command::Kind::set) {
       WAGGLE_TRY_STATUS(change_setting(options.data_dir, command.name, command.value));
       progress->kept(true);
@@ -241,7 +197,7 @@ struct Node::State {
   // after it finds the state of before; or after kSettle, and says how far it has come. Thread:
   // neither the network's nor the store's.
   Result<Taken> take_and_settle(Command command) {
-    auto const progress = std::make_shared<Progress>();
+    auto const progress = std::make_shared<CommandProgress>();
     WAGGLE_TRY_STATUS(take(std::move(command), progress));
     return progress->wait(kSettle);
   }
@@ -249,7 +205,7 @@ struct Node::State {
   void let_watch() {
     if (options.client_mode || std::holds_alternative<MonitorJob>(job)) return;
     auto obey = [this](Command command) {
-      return take(std::move(command), std::make_shared<Progress>());
+      return take(std::move(command), std::make_shared<CommandProgress>());
     };
     watched = std::make_unique<Watched>(*services, snapshots, std::move(obey));
     observer->also([this](Snapshot& snapshot) { snapshot.control = watched->view(); });
